@@ -1,0 +1,36 @@
+"""Supervised hierarchical clustering with a learned dissimilarity and a learned linkage.
+
+Public names are imported on first use, so ``import supclust`` loads neither torch nor Numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from supclust import hac as hac
+    from supclust import metrics as metrics
+    from supclust.hac.api import linkage as linkage
+
+__version__ = "0.1.0"
+
+# Adding a public name: one entry here, and the import above for type checkers.
+_HOME_OF_NAME = {"linkage": "supclust.hac.api"}
+_SUBPACKAGES = ("hac", "metrics")
+
+__all__ = ["__version__", "hac", "linkage", "metrics"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOME_OF_NAME:
+        value = getattr(importlib.import_module(_HOME_OF_NAME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

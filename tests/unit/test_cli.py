@@ -1,0 +1,93 @@
+"""The command line: what it prints, its exit codes, and that it starts without heavy imports."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+import supclust
+from supclust import cli
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"supclust {supclust.__version__}\n"
+
+
+def test_help_lists_every_command_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--help"])
+    shown = capsys.readouterr().out
+    assert stopped.value.code == 0
+    assert "examples:\n  supclust" in shown
+    assert all(name in shown for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help_and_a_run_function(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([name, "--help"])
+    assert stopped.value.code == 0
+    assert f"usage: supclust {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["wramup"], ["warmup", "--nonsense"]])
+def test_wrong_usage_is_exit_code_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: supclust" in capsys.readouterr().err
+
+
+def configure_refusing(parser: argparse.ArgumentParser) -> None:
+    def refuse(_: argparse.Namespace) -> int:
+        raise ValueError("alpha must be a number; received NaN. Pass --alpha 0.")
+
+    parser.set_defaults(run=refuse)
+
+
+def test_wrong_input_is_one_line_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "configure_refusing", configure_refusing, raising=False)
+    command = cli.Command("refuse", (), "supclust.cli:configure_refusing")
+    monkeypatch.setitem(cli.COMMANDS, "refuse", command)
+    assert cli.main(["refuse"]) == 2
+    captured = capsys.readouterr()
+    expected = "supclust: error: alpha must be a number; received NaN. Pass --alpha 0.\n"
+    assert (captured.out, captured.err) == ("", expected)
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_starting_loads_nothing_heavy(argument: str) -> None:
+    code = (
+        "import sys, contextlib\n"
+        "from supclust.cli import main\n"
+        "with contextlib.suppress(SystemExit):\n"
+        f"    main([{argument!r}])\n"
+        "sys.exit(str([m for m in ('numpy', 'numba', 'torch', 'scipy') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "[]"
+
+
+def test_warmup_clusters_with_every_method_and_precision(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["warmup"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[:-1]] == [
+        [method, dtype]
+        for method in ("single", "average", "complete", "exp")
+        for dtype in ("float32", "float64")
+    ]
+    assert lines[-1].startswith("ready in ")
