@@ -1,0 +1,1 @@
+"""Slow, obvious versions of everything fast in `supclust`, written from the definitions."""
