@@ -1,0 +1,125 @@
+"""`supclust.linkage`: a drop-in for SciPy's `linkage` on precomputed dissimilarities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from supclust.hac.chain import build_tree
+from supclust.hac.explink import alpha_of
+from supclust.hac.forest import grow
+from supclust.hac.memory import require_memory
+from supclust.hac.threads import over_parts
+from supclust.hac.validate import as_floats, check_square
+
+
+def linkage(
+    dissimilarity: ArrayLike, method: str = "exp", *, alpha: float | None = None
+) -> NDArray[np.float64]:
+    """Cluster hierarchically with a member of the ExpLink family, exactly, in O(n^2).
+
+    Psi(u, v) = sum exp(alpha f_ij) f_ij / sum exp(alpha f_ij) over the pairs across clusters u and
+    v (the paper's Sec. 4.1): single linkage at alpha = -inf, average at 0, complete at inf.
+
+    Args:
+        dissimilarity: (n, n) symmetric matrix, or SciPy's condensed vector of n (n - 1) / 2
+            numbers. Smaller is closer; negative numbers are legal, +inf means "never alike", the
+            diagonal is ignored. float32 is computed in float32, at half the memory.
+        method: "single", "average", "complete" or "exp".
+        alpha: The parameter of "exp", a number from -inf to inf.
+
+    Returns:
+        Z, (n - 1, 4) float64: the two nodes of each merge, its height, its size, as SciPy numbers
+        them; goes into `scipy.cluster.hierarchy`'s ``dendrogram``, ``fcluster`` and ``cophenet``.
+
+    Complexity: O(n^2) time; up to two matrices of memory besides the input, three for a condensed
+    vector.
+
+    >>> import supclust
+    >>> Z = supclust.linkage([[0, 1, 9], [1, 0, 8], [9, 8, 0]], "average")
+    >>> Z.tolist()
+    [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 8.5, 3.0]]
+    """
+    value = alpha_of(method, alpha)
+    matrix = as_floats(dissimilarity)
+    checked = check_square(_square(matrix) if matrix.ndim == 1 else matrix, value)
+    children, heights, sizes = build_tree(checked.values, value, checked.low, checked.high)
+    return np.column_stack([children, checked.restore(heights), sizes]).astype(np.float64)
+
+
+def linkages(
+    dissimilarities: Sequence[ArrayLike], method: str = "exp", *, alpha: float | None = None
+) -> list[NDArray[np.float64]]:
+    """Cluster many blocks in one call, side by side on all cores; see `linkage`.
+
+    Args:
+        dissimilarities: Square (n_k, n_k) matrices of one float type (mixed types become float64).
+        method: As in `linkage`.
+        alpha: As in `linkage`.
+
+    Returns:
+        One Z of shape (n_k - 1, 4) for each block.
+
+    >>> from supclust.hac import linkages
+    >>> [len(Z) for Z in linkages([np.zeros((3, 3)), np.zeros((1, 1))], "single")]
+    [2, 0]
+    """
+    value = alpha_of(method, alpha)
+    blocks = [as_floats(matrix) for matrix in dissimilarities]
+    if not blocks:
+        return []
+    kind = np.result_type(*{block.dtype for block in blocks})
+    blocks = [np.ascontiguousarray(block, dtype=kind) for block in blocks]
+    for k, block in enumerate(blocks):
+        if block.ndim != 2 or block.shape[0] != block.shape[1] or len(block) == 0:
+            raise ValueError(
+                f"every block must be a square (n, n) matrix of at least one point; received shape "
+                f"{block.shape} for block {k}. Expand condensed vectors with scipy's squareform."
+            )
+    lengths = np.array([len(block) for block in blocks], np.int64)
+    ends = np.cumsum(lengths - 1)
+    children = np.empty((int(ends[-1]), 2), np.int64)
+    heights, sizes = np.empty(len(children), kind), np.empty(len(children), np.int64)
+    grow(blocks, lengths, np.full(len(blocks), value), ends - lengths + 1, children, heights, sizes)
+    trees = np.column_stack([children, heights, sizes]).astype(np.float64)
+    return np.split(trees, ends[:-1])
+
+
+def _square(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Expand SciPy's condensed form; an empty vector is one point, as in SciPy's ``squareform``."""
+    n = (1 + math.isqrt(1 + 8 * condensed.size)) // 2
+    if n * (n - 1) // 2 != condensed.size:
+        lower, upper = n * (n - 1) // 2, n * (n + 1) // 2
+        raise ValueError(
+            "a condensed vector must hold n (n - 1) / 2 dissimilarities for some whole n; "
+            f"received {condensed.size}, between {lower} ({n} points) and {upper} ({n + 1} "
+            "points). Pass a square matrix, or the upper triangle row by row, as SciPy's pdist does."
+        )
+    require_memory(
+        3 * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
+    )
+    condensed = np.ascontiguousarray(condensed)
+    square = np.zeros((n, n), condensed.dtype)
+    over_parts(lambda a, b: _fill(condensed, square, a, b), -(-n // _TILE))
+    return square
+
+
+_TILE = 64
+
+
+@njit(cache=True, nogil=True)
+def _fill(condensed, square, first_tile, last_tile):  # type: ignore[no-untyped-def]
+    """Copy the triangle to both sides, in tiles, or one of the writes would miss the cache."""
+    n = square.shape[0]
+    for top in range(first_tile * _TILE, min(last_tile * _TILE, n), _TILE):
+        for left in range(0, n, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, n)):
+                    if j > i:
+                        square[i, j] = condensed[i * n - i * (i + 1) // 2 + j - i - 1]
+                    elif j < i:
+                        square[i, j] = condensed[j * n - j * (j + 1) // 2 + i - j - 1]

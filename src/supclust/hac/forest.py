@@ -1,0 +1,184 @@
+"""Many trees in one call: blocks side by side on all cores, without a Python step per block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import (  # type: ignore[attr-defined]
+    carray,
+    njit,
+    types,
+)
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from supclust.hac._rows import LINEAR
+from supclust.hac._small import chain_in_cache
+from supclust.hac.chain import SMALL, build_tree, choose_form
+from supclust.hac.numbering import join_sorted
+from supclust.hac.prim import prim
+from supclust.hac.threads import over_parts
+from supclust.hac.validate import check_square
+
+Floats = NDArray[np.floating]
+Ints = NDArray[np.int64]
+
+_DONE, _SPECIAL = 0, 1
+
+
+@intrinsic
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """Turn an integer address into a pointer that `carray` accepts."""
+
+    def convert(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), convert
+
+
+@njit(cache=True, nogil=True)
+def _copy_checked(block, n, psi):  # type: ignore[no-untyped-def]
+    """Copy a block if it is exactly symmetric and finite; returns (plain, low, high)."""
+    low = np.inf
+    high = -np.inf
+    for i in range(n):
+        for j in range(i + 1, n):
+            value = block[i, j]
+            if value != block[j, i] or not abs(value) < 1e30:
+                return False, low, high
+            psi[i, j] = value
+            psi[j, i] = value
+            low = value if value < low else low
+            high = value if value > high else high
+    return True, low, high
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grow_blocks(  # type: ignore[no-untyped-def]
+    sample,
+    addresses,
+    lengths,
+    strides,
+    alphas,
+    offsets,
+    children,
+    heights,
+    sizes,
+    status,
+    start,
+    stop,
+):
+    """Build the trees of blocks ``start`` to ``stop``; large or odd ones are left `_SPECIAL`."""
+    kind = sample.dtype
+    widest = 0
+    for k in range(start, stop):
+        if lengths[k] < SMALL:
+            widest = max(widest, lengths[k])
+    psi_room = np.empty(widest * widest, kind)
+    weight_room = np.empty(widest * widest, kind)
+    for k in range(start, stop):
+        n = lengths[k]
+        if n < 2:
+            continue
+        status[k] = _SPECIAL
+        if n >= SMALL:
+            continue
+        psi = psi_room[: n * n].reshape(n, n)
+        weight = weight_room[: n * n].reshape(n, n)
+        address = _pointer(addresses[k])  # type: ignore[call-arg]
+        block = carray(address, (n, strides[k]), kind)
+        plain, low, high = _copy_checked(block, n, psi)
+        if not plain:
+            continue
+        pairs = np.empty((n - 1, 2), np.int64)
+        found = np.empty(n - 1, kind)
+        if alphas[k] == -np.inf:
+            prim(psi, pairs, found)
+        else:
+            form = choose_form(alphas[k], low, high, n, sample)
+            alpha = kind.type(alphas[k] if form >= LINEAR else 0.0)
+            centre = kind.type((low + high) / 2)
+            chain_in_cache(form, psi, weight, alpha, centre, pairs, found)
+        order = np.argsort(found, kind="mergesort")
+        here = slice(offsets[k], offsets[k] + n - 1)
+        heights[here] = found[order]
+        join_sorted(pairs[order], children[here], sizes[here])
+        status[k] = _DONE
+
+
+def grow(
+    blocks: Sequence[Floats], lengths: Ints, alphas: NDArray[np.float64], offsets: Ints, children:
+    Ints, heights: Floats, sizes: Ints,
+) -> None:  # fmt: skip
+    """Fill the trees of many blocks into flat arrays, block k at ``offsets[k]``.
+
+    Args:
+        blocks: Matrices (>= n_k, stride) of one float type with contiguous rows; block k uses the
+            first n_k rows and columns. Checked as `validate.check_square` does.
+        lengths: (b,) points n_k; 0 and 1 give no merges.
+        alphas: (b,) member of the family for each block.
+        offsets: (b,) where the block's merges start in the outputs.
+        children: (m, 2) output.
+        heights: (m,) output.
+        sizes: (m,) output.
+    """
+    addresses = np.array([block.__array_interface__["data"][0] for block in blocks], np.uint64)
+    strides = np.array([block.strides[0] // block.itemsize for block in blocks], np.int64)
+    status = np.zeros(len(blocks), np.int64)
+    sample = np.empty(0, heights.dtype)
+    over_parts(
+        lambda a, b: _grow_blocks(
+            sample,
+            addresses,
+            lengths,
+            strides,
+            alphas,
+            offsets,
+            children,
+            heights,
+            sizes,
+            status,
+            a,
+            b,
+        ),
+        len(blocks),
+        parts=max(1, min(64, int(lengths.sum()) // 500)),
+    )
+    for k in np.flatnonzero(status == _SPECIAL).tolist():
+        n, alpha = int(lengths[k]), float(alphas[k])
+        try:
+            checked = check_square(blocks[k][:n, :n], alpha)
+        except ValueError as error:
+            raise ValueError(f"block {k}: {error}") from None
+        here = slice(offsets[k], offsets[k] + n - 1)
+        tree = build_tree(checked.values, alpha, checked.low, checked.high)
+        children[here], heights[here], sizes[here] = tree[0], checked.restore(tree[1]), tree[2]
+
+
+def build_forest(
+    dissimilarity: Floats, lengths: Ints, alpha: NDArray[np.float64]
+) -> tuple[Ints, Floats, Ints]:
+    """Build the trees of a padded batch of blocks.
+
+    Args:
+        dissimilarity: (b, n, n) float32 or float64; block k uses its first ``lengths[k]`` rows and
+            columns.
+        lengths: (b,) points per block.
+        alpha: (b,) member of the family per block, -inf to inf.
+
+    Returns:
+        children (b, n - 1, 2), heights (b, n - 1), sizes (b, n - 1); -1, 0 and 0 in padding.
+    """
+    b, n = dissimilarity.shape[:2]
+    most = max(n - 1, 0)
+    batch = np.ascontiguousarray(dissimilarity)
+    children = np.full((b, most, 2), -1, np.int64)
+    heights = np.zeros((b, most), batch.dtype)
+    sizes = np.zeros((b, most), np.int64)
+    grow(
+        list(batch), lengths.astype(np.int64), alpha.astype(np.float64), np.arange(b) * most,
+        children.reshape(-1, 2), heights.reshape(-1), sizes.reshape(-1),
+    )  # fmt: skip
+    return children, heights, sizes

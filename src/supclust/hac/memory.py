@@ -1,0 +1,43 @@
+"""Refuse a matrix that cannot fit in memory before anything is allocated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def available_bytes() -> int | None:
+    """Return the memory this process can still take, or None where the system does not tell."""
+    known = [room for room in (_machine_room(), _container_room()) if room is not None]
+    return min(known, default=None)
+
+
+def _machine_room() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:  # not Linux
+        if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+            return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _container_room() -> int | None:
+    group = Path("/sys/fs/cgroup")
+    try:
+        most = (group / "memory.max").read_text().strip()
+        used = int((group / "memory.current").read_text())
+    except OSError:  # no container, or one of another kind
+        return None
+    return None if most == "max" else int(most) - used
+
+
+def require_memory(needed: int, purpose: str) -> None:
+    """Raise ValueError if ``needed`` bytes are more than what is available."""
+    available = available_bytes()
+    if available is not None and needed > available:
+        raise ValueError(
+            f"{purpose} needs {needed / 2**30:.1f} GiB of memory; {available / 2**30:.1f} GiB are "
+            "available. Use float32, cluster smaller blocks one by one, or take a machine with more memory."
+        )

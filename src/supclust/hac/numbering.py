@@ -1,0 +1,60 @@
+"""From merges in any order to SciPy's order and numbering."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.floating]
+
+
+def number_merges(pairs: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
+    """Sort the merges of one tree by height and give them SciPy's ids.
+
+    The sort is stable, so a parent made after its children, with a height no lower than theirs,
+    stays behind them.
+
+    Args:
+        pairs: (n - 1, 2) a point of either side of each merge, in order of creation.
+        heights: (n - 1,) heights.
+
+    Returns:
+        children (n - 1, 2) with the smaller id first, heights sorted, sizes (n - 1,).
+
+    Complexity: O(n log n).
+    """
+    order = np.argsort(heights, kind="stable")
+    children = np.empty((len(pairs), 2), np.int64)
+    sizes = np.empty(len(pairs), np.int64)
+    join_sorted(pairs[order], children, sizes)
+    return children, heights[order], sizes
+
+
+@njit(cache=True, nogil=True)
+def join_sorted(pairs, children, sizes):  # type: ignore[no-untyped-def]
+    """Walk sorted merges with a union-find whose roots know their node; fills the outputs."""
+    n = len(pairs) + 1
+    parent = np.arange(n)
+    node = np.arange(n)
+    points = np.ones(n, np.int64)
+    for k in range(n - 1):
+        a = _root(parent, pairs[k, 0])
+        b = _root(parent, pairs[k, 1])
+        children[k, 0] = min(node[a], node[b])
+        children[k, 1] = max(node[a], node[b])
+        if points[a] < points[b]:
+            a, b = b, a
+        parent[b] = a
+        points[a] += points[b]
+        node[a] = n + k
+        sizes[k] = points[a]
+
+
+@njit(cache=True, nogil=True)
+def _root(parent, i):  # type: ignore[no-untyped-def]
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i

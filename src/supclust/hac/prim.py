@@ -1,0 +1,61 @@
+"""Single linkage by Prim's algorithm: one pass over each row, no matrix of our own.
+
+The order in which Prim reaches the points, with the height at which it reached each, already is the
+single-linkage tree: at any threshold the clusters are the runs of that order between heights above
+it. So no parent pointers are kept, only a row of smallest distances to the part already reached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from supclust.hac._rows import row_argmin
+
+_BLOCK = 256
+
+
+@njit(cache=True, nogil=True)
+def _relax(row, reached, nearest):  # type: ignore[no-untyped-def]
+    """Lower ``nearest`` to the row; ``reached`` is huge for points in the tree, else 0."""
+    lower = np.empty(_BLOCK, row.dtype)
+    for start in range(0, row.size, _BLOCK):
+        part = row[start : start + _BLOCK]
+        barrier = reached[start : start + _BLOCK]
+        known = nearest[start : start + _BLOCK]
+        # Through a buffer: written in place, the compiler turns the minimum into a conditional
+        # store.
+        for i in range(part.size):
+            value = part[i] + barrier[i]
+            lower[i] = value if value < known[i] else known[i]
+        for i in range(part.size):
+            known[i] = lower[i]
+
+
+@njit(cache=True, nogil=True)
+def prim(matrix, pairs, heights):  # type: ignore[no-untyped-def]
+    """Fill the merges of single linkage on a symmetric matrix of finite dissimilarities.
+
+    Args:
+        matrix: (n, n); the diagonal is ignored. Absolute values below a quarter of the largest
+            float.
+        pairs: (n - 1, 2) a point of either side of each merge.
+        heights: (n - 1,) in the order reached, not sorted.
+
+    Complexity: O(n^2) time, O(n) memory.
+    """
+    n = matrix.shape[0]
+    far = matrix.dtype.type(np.finfo(matrix.dtype).max / 2)
+    reached = np.zeros(n, matrix.dtype)
+    nearest = np.full(n, far, matrix.dtype)
+    at = 0
+    for k in range(n - 1):
+        reached[at] = far
+        nearest[at] = far
+        _relax(matrix[at], reached, nearest)
+        nearest[at] = far
+        following = row_argmin(nearest, n)
+        pairs[k, 0] = at
+        pairs[k, 1] = following
+        heights[k] = nearest[following]
+        at = following

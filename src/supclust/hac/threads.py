@@ -1,0 +1,53 @@
+"""Run compiled functions that release the GIL over parts of a range, on the machine's cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from itertools import pairwise
+
+
+def thread_count() -> int:
+    """Return how many threads to use: SUPCLUST_THREADS, or the cores this process may run on."""
+    asked = os.environ.get("SUPCLUST_THREADS", "")
+    if asked:
+        if not asked.isdigit() or int(asked) < 1:
+            raise ValueError(
+                f"SUPCLUST_THREADS must be a positive integer; received {asked!r}. "
+                "Unset it to use every core."
+            )
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    del process  # part of the key: a forked child must not use its parent's threads
+    return ThreadPoolExecutor(threads, thread_name_prefix="supclust")
+
+
+def over_parts(function: Callable[[int, int], None], count: int, parts: int | None = None) -> None:
+    """Call ``function(start, stop)`` on consecutive parts of ``range(count)``, in parallel.
+
+    Threads come from our own pool rather than Numba's: Numba's layers are not all safe to call
+    from several threads, or after a fork.
+
+    Args:
+        function: Releases the GIL; writes only what belongs to its part.
+        count: Length of the range.
+        parts: How many parts; 4 per thread unless told.
+    """
+    threads = thread_count()
+    if threads == 1 or count < 2:
+        if count:
+            function(0, count)
+        return
+    parts = min(count, parts or 4 * threads)
+    bounds = [count * i // parts for i in range(parts + 1)]
+    pool = _pool(threads, os.getpid())
+    for done in [pool.submit(function, a, b) for a, b in pairwise(bounds)]:
+        done.result()

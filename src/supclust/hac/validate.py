@@ -1,0 +1,201 @@
+"""What a dissimilarity matrix must be: checked once, at the border, in one pass over tiles.
+
+The kernels behind this border rely on exact symmetry and finite values, and get both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from supclust.hac.explink import infinite_above, infinity_stand_in
+from supclust.hac.memory import require_memory
+from supclust.hac.threads import over_parts
+
+Floats = NDArray[np.floating]
+
+_TILE = 64
+_SYMMETRY = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # of the largest magnitude
+_LARGEST = {np.dtype(np.float32): 1e30, np.dtype(np.float64): 1e290}  # room for sums over pairs
+
+# What `_scan` finds, one row per part.
+_LOW, _HIGH, _ASYMMETRY, _INFINITE, _BAD_I, _BAD_J, _UNEQUAL_I, _UNEQUAL_J = range(8)
+
+
+class CheckedMatrix(NamedTuple):
+    """A matrix the kernels may trust.
+
+    Attributes:
+        values: (n, n) contiguous, exactly symmetric, finite off the diagonal.
+        low: Smallest off-diagonal value.
+        high: Largest off-diagonal value.
+        infinite_above: Heights above this stand for +inf; inf when there was no infinity.
+    """
+
+    values: Floats
+    low: float
+    high: float
+    infinite_above: float
+
+    def restore(self, heights: Floats) -> Floats:
+        """Return heights with +inf where a pair "never alike" has weight."""
+        return np.where(heights > self.infinite_above, np.inf, heights).astype(heights.dtype)
+
+
+@njit(cache=True, nogil=True)
+def _scan(matrix, part, first_tile, last_tile):  # type: ignore[no-untyped-def]
+    """Compare the triangles tile by tile; gather range, infinities and the first bad entry."""
+    n = matrix.shape[0]
+    low, high, gap, infinite = np.inf, -np.inf, 0.0, 0.0
+    part[_BAD_I] = part[_UNEQUAL_I] = -1.0
+    for tile in range(first_tile, last_tile):
+        top = tile * _TILE
+        bottom = min(top + _TILE, n)
+        for left in range(top, n, _TILE):
+            right = min(left + _TILE, n)
+            for i in range(top, bottom):
+                for j in range(max(left, i + 1), right):
+                    a = matrix[i, j]
+                    b = matrix[j, i]
+                    if a == b and abs(a) < np.inf:
+                        low = a if a < low else low
+                        high = a if a > high else high
+                    elif a != a or b != b or a == -np.inf or b == -np.inf:
+                        part[_BAD_I], part[_BAD_J] = i, j
+                        return
+                    elif a == b:
+                        infinite += 1
+                    else:
+                        low = min(low, min(a, b))
+                        high = max(high, max(a, b))
+                        if abs(a - b) > gap or part[_UNEQUAL_I] < 0:
+                            gap = abs(a - b)
+                            part[_UNEQUAL_I], part[_UNEQUAL_J] = i, j
+    part[_LOW], part[_HIGH], part[_ASYMMETRY], part[_INFINITE] = low, high, gap, infinite
+
+
+def check_square(dissimilarity: ArrayLike, alpha: float) -> CheckedMatrix:
+    """Check a square matrix of dissimilarities and make it safe for the kernels.
+
+    Args:
+        dissimilarity: (n, n) numbers, symmetric up to a relative 1e-5 (float32) or 1e-8 (float64)
+            of the largest magnitude; the diagonal is ignored; +inf means "never alike". Not
+            changed; copied only if it is not exactly symmetric, not contiguous, not
+            float32/float64, or holds infinities.
+        alpha: The member of the family it will be used with (it decides what stands for +inf).
+
+    Returns:
+        The checked matrix.
+
+    Complexity: O(n^2), one pass.
+    """
+    matrix = as_floats(dissimilarity)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"dissimilarities must be a square (n, n) matrix; received shape {matrix.shape}. "
+            "For vectors, compute distances first, e.g. scipy.spatial.distance.pdist(X)."
+        )
+    n = len(matrix)
+    if n == 0:
+        raise ValueError(
+            "at least one point is needed; received an empty matrix. Pass at least one point."
+        )
+    require_memory(2 * matrix.nbytes if abs(alpha) != math.inf else 0, f"clustering {n:,} points")
+    matrix = np.ascontiguousarray(matrix)
+    found = _scanned(matrix)
+    _refuse_bad(matrix, found)
+    return _made_safe(matrix, found, alpha)
+
+
+def as_floats(values: ArrayLike) -> Floats:
+    """Return numbers as float32 (float16 and float32) or float64 (any other real kind)."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"dissimilarities must be real numbers; received dtype {array.dtype}. "
+            "Convert them, e.g. with .astype(float)."
+        )
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    return array.astype(np.float64)
+
+
+def _scanned(matrix: Floats) -> NDArray[np.float64]:
+    n = len(matrix)
+    tiles = -(-n // _TILE)
+    found = np.zeros((tiles, 8))
+    found[:, _LOW], found[:, _HIGH], found[:, _BAD_I], found[:, _UNEQUAL_I] = (
+        np.inf,
+        -np.inf,
+        -1,
+        -1,
+    )
+
+    def scan(start: int, stop: int) -> None:
+        for tile in range(
+            start, stop
+        ):  # one row of tiles each: the triangle makes equal parts unequal work
+            _scan(matrix, found[tile], tile, tile + 1)
+
+    if tiles > 8:
+        over_parts(scan, tiles, parts=tiles // 2)
+    else:
+        scan(0, tiles)
+    return found
+
+
+def _refuse_bad(matrix: Floats, found: NDArray[np.float64]) -> None:
+    bad = found[found[:, _BAD_I] >= 0]
+    if len(bad):
+        i, j = int(bad[0, _BAD_I]), int(bad[0, _BAD_J])
+        raise ValueError(
+            "dissimilarities must be numbers or +inf, neither NaN nor -inf; "
+            f"received {matrix[i, j]} at [{i}, {j}] and {matrix[j, i]} at [{j}, {i}]. "
+            "Replace missing pairs by a number, or by +inf for 'never alike'."
+        )
+    scale = _max_abs(found)
+    worst = found[np.argmax(found[:, _ASYMMETRY])]
+    if worst[_ASYMMETRY] > _SYMMETRY[matrix.dtype] * scale:
+        i, j = int(worst[_UNEQUAL_I]), int(worst[_UNEQUAL_J])
+        raise ValueError(
+            "dissimilarities must be symmetric; "
+            f"received {matrix[i, j]} at [{i}, {j}] but {matrix[j, i]} at [{j}, {i}]. "
+            "Symmetrise them first, e.g. (D + D.T) / 2."
+        )
+
+
+def _max_abs(found: NDArray[np.float64]) -> float:
+    low, high = float(found[:, _LOW].min()), float(found[:, _HIGH].max())
+    return max(abs(v) for v in (low, high) if math.isfinite(v)) if low <= high else 0.0
+
+
+def _made_safe(matrix: Floats, found: NDArray[np.float64], alpha: float) -> CheckedMatrix:
+    """Return a matrix without asymmetry, infinities or numbers too large to add up."""
+    n = len(matrix)
+    low, high = float(found[:, _LOW].min()), float(found[:, _HIGH].max())
+    if low > high:
+        low = high = 0.0  # one point, or nothing but infinities
+    max_abs = max(abs(low), abs(high))
+    infinite = bool(found[:, _INFINITE].any())
+    stand_in = infinity_stand_in(max_abs, n, alpha if abs(alpha) != math.inf else 0.0)
+    largest = max(max_abs, stand_in) if infinite else max_abs
+    if largest > _LARGEST[matrix.dtype]:
+        if largest > _LARGEST[np.dtype(np.float64)]:
+            raise ValueError(
+                f"dissimilarities must stay below 1e290 in magnitude; received up to {max_abs:g} "
+                f"{'with infinite ones ' if infinite else ''}for {n} points. "
+                "Divide them by a constant."
+            )
+        matrix = matrix.astype(np.float64)
+    if found[:, _ASYMMETRY].any():
+        matrix = (matrix + matrix.T) / 2
+    if not infinite:
+        return CheckedMatrix(matrix, low, high, math.inf)
+    matrix = np.where(np.isinf(matrix), matrix.dtype.type(stand_in), matrix)
+    return CheckedMatrix(matrix, low, stand_in, infinite_above(max_abs))

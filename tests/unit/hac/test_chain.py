@@ -1,0 +1,141 @@
+"""The CPU kernel against the replay oracle, SciPy, fastcluster and higra, on every path."""
+
+from __future__ import annotations
+
+import math
+
+import fastcluster
+import higra
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import linkage as scipy_linkage
+from scipy.spatial.distance import pdist, squareform
+
+import generators
+from oracles.hac import greedy_tree, replay
+from supclust.hac import chain
+from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, row_argmin, weigh_row
+from supclust.hac.api import linkage
+from supclust.hac.validate import check_square
+
+ALPHAS = [-math.inf, -50.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 50.0, math.inf]
+TOLERANCE = {np.float64: 1e-9, np.float32: 2e-5}
+CLASSICAL = {"single": -math.inf, "average": 0.0, "complete": math.inf}
+
+
+def tree_of(D: np.ndarray, alpha: float) -> np.ndarray:
+    return linkage(D, "exp", alpha=alpha)
+
+
+@pytest.fixture(params=["in cache", "passes", "chain and compaction"])
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Force each way through the kernel on matrices small enough for the oracle."""
+    if request.param != "in cache":
+        monkeypatch.setattr(chain, "SMALL", 2)
+        monkeypatch.setattr(chain, "PAIRED_ENOUGH", 0.0 if request.param == "passes" else 2.0)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("family", generators.FAMILIES)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.usefixtures("path")
+def test_every_merge_is_the_lowest_of_its_time(family: str, dtype: type) -> None:
+    for n in (2, 3, 8, 33):
+        D, _ = generators.FAMILIES[family](n, np.random.default_rng(n))
+        D = D.astype(dtype)
+        before = D.copy()
+        for alpha in ALPHAS:
+            replay(D.astype(np.float64), tree_of(D, alpha), alpha, rtol=TOLERANCE[dtype])
+        np.testing.assert_array_equal(D, before)
+
+
+@pytest.mark.parametrize("method", CLASSICAL)
+@pytest.mark.usefixtures("path")
+def test_classical_linkages_are_scipys_and_fastclusters(
+    method: str, rng: np.random.Generator
+) -> None:
+    condensed = pdist(rng.normal(size=(150, 5)))
+    Z = linkage(squareform(condensed), method)
+    np.testing.assert_allclose(Z, scipy_linkage(condensed, method), rtol=1e-9)
+    np.testing.assert_allclose(Z, fastcluster.linkage(condensed, method), rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [-3.0, -0.4, 0.7, 4.0])
+@pytest.mark.usefixtures("path")
+def test_exponential_linkage_is_higras(alpha: float, rng: np.random.Generator) -> None:
+    n = 40
+    condensed = pdist(rng.normal(size=(n, 3)))
+    graph = higra.UndirectedGraph(n)
+    graph.add_edges(*np.triu_indices(n, 1))
+    _, altitudes = higra.binary_partition_tree_exponential_linkage(graph, condensed, alpha)
+    Z = linkage(condensed, "exp", alpha=alpha)
+    np.testing.assert_allclose(Z[:, 2], np.sort(altitudes[n:]), rtol=1e-8)
+
+
+@pytest.mark.usefixtures("path")
+def test_without_ties_the_tree_is_the_greedy_one(rng: np.random.Generator) -> None:
+    D = squareform(pdist(rng.normal(size=(18, 3))))
+    for alpha in ALPHAS:
+        np.testing.assert_allclose(tree_of(D, alpha), greedy_tree(D, alpha), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("alpha", [-1.0, 1.0, 0.0, math.inf])
+def test_large_matrices_agree_with_small_ones_path(
+    alpha: float, dtype: type, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real size for the passes and the compaction, against the in-cache chain."""
+    centres = 5 * rng.normal(size=(30, 4))
+    D = squareform(pdist(centres[rng.integers(30, size=700)] + rng.normal(size=(700, 4)))).astype(
+        dtype
+    )
+    expected = tree_of(D, alpha)
+    monkeypatch.setattr(chain, "SMALL", 50)
+    np.testing.assert_allclose(
+        tree_of(D, alpha)[:, 2], expected[:, 2], rtol=20 * np.finfo(dtype).eps * 30
+    )
+
+
+def test_form_follows_the_range_of_alpha_times_dissimilarity() -> None:
+    single, double = np.empty(0, np.float32), np.empty(0)
+    assert chain.choose_form(math.inf, 0.0, 1.0, 10, double) == MAX
+    assert chain.choose_form(0.0, 0.0, 1.0, 10, double) == MEAN
+    assert chain.choose_form(-1.0, 0.0, 50.0, 10, single) == LINEAR
+    assert chain.choose_form(-1.0, 0.0, 500.0, 10, single) == LOG
+    assert chain.choose_form(-1.0, 0.0, 500.0, 10, double) == LINEAR
+    assert chain.choose_form(5.0, 0.0, 3000.0, 200, double) == LOG
+
+
+@pytest.mark.parametrize("alpha", [-5.0, 5.0])
+def test_faces_scale_values_stay_finite_in_float32(alpha: float, rng: np.random.Generator) -> None:
+    D = (squareform(pdist(rng.normal(size=(60, 4)))) * 1000).astype(np.float32)
+    Z = tree_of(D, alpha)
+    assert np.isfinite(Z).all()
+    replay(D.astype(np.float64), Z, alpha, rtol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_row_minimum_is_the_first_smallest(dtype: type, rng: np.random.Generator) -> None:
+    for n in (1, 2, 63, 64, 65, 300, 2049, 5000):
+        row = rng.integers(-5, 5, size=n).astype(dtype)
+        assert row_argmin(row, n) == np.argmin(row)
+
+
+@pytest.mark.parametrize(("dtype", "ulps"), [(np.float32, 2), (np.float64, 2)])
+def test_our_exponential_is_good_to_the_last_digits(dtype: type, ulps: int) -> None:
+    x = np.linspace(-60, 60, 4001).astype(dtype)
+    out = np.empty_like(x)
+    weigh_row(LINEAR, x, dtype(1), dtype(0), out, np.empty_like(x))
+    exact = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(out, exact, rtol=ulps * float(np.finfo(dtype).eps))
+
+
+def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator) -> None:
+    cyclic = np.fromfunction(lambda i, j: ((j - i) % 40) / 40, (40, 40))
+    for D in (cyclic, rng.random((40, 40)), np.full((40, 40), math.nan)):
+        assert len(chain.build_tree(D, 0.0, 0.0, 1.0)[0]) == 39
+
+
+def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Generator) -> None:
+    D = squareform(pdist(rng.normal(size=(9, 2))))
+    assert check_square(D, 0.0).values is D
