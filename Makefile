@@ -72,6 +72,6 @@ smoke: setup ## the installed command starts and clusters
 	$(BIN)/supclust warmup
 
 clean: ## remove build products and caches (keeps .venv and outputs)
-	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .numba_cache
 	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 	rm -rf src/*.egg-info

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
-import numpy as np
-import pytest
-from hypothesis import settings
+# Numba notices a change of the file a kernel stands in, but not of the kernels it calls: a stale
+# cache would test yesterday's code. So each state of the compiled sources has a cache of its own.
+_ROOT = Path(__file__).parents[1]
+_COMPILED = [
+    text for path in sorted((_ROOT / "src").rglob("*.py")) if b"njit" in (text := path.read_bytes())
+]
+_STATE = hashlib.sha256(b"".join(_COMPILED)).hexdigest()[:16]
+os.environ["NUMBA_CACHE_DIR"] = str(_ROOT / ".numba_cache" / _STATE)
+
+import numpy as np  # noqa: E402  (Numba reads its settings when it is first imported)
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 # Numba compiles inside the first example, so a time limit per example would only find that.
 settings.register_profile("developer", deadline=None)

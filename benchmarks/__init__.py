@@ -1,0 +1,1 @@
+"""Side-by-side timings; not run by the tests."""

@@ -1,0 +1,151 @@
+"""`supclust.linkage` beside fastcluster and higra: one matrix, many blocks, growth, memory."""
+
+from __future__ import annotations
+
+import math
+
+import fastcluster
+import higra
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+import supclust
+from benchmarks.timing import exponent, interleaved, peak_extra_bytes, table
+from supclust.hac import linkages
+from supclust.metrics import best_threshold, dendrogram_purity
+
+OURS = {
+    "exp -1": ("exp", -1.0),
+    "exp +1": ("exp", 1.0),
+    "average": ("average", None),
+    "complete": ("complete", None),
+}
+
+
+def gaussian(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(n, 16))
+
+
+def clustered(n: int, rng: np.random.Generator) -> np.ndarray:
+    centres = 5 * rng.normal(size=(50, 16))
+    return centres[rng.integers(50, size=n)] + rng.normal(size=(n, 16))
+
+
+def chain_like(n: int, rng: np.random.Generator) -> np.ndarray:
+    t = np.cumsum(rng.uniform(0.5, 1.5, size=n)) * 0.01
+    return np.column_stack([t * np.cos(t / 20), t * np.sin(t / 20)]) / 10
+
+
+SETS = {"16-d Gaussian": gaussian, "50 clusters": clustered, "chain": chain_like}
+
+
+def one_matrix(sizes: list[int], repeats: int) -> str:
+    """Times at each size, as ratios to fastcluster's average (single: to its single)."""
+    rows = []
+    for name, points in SETS.items():
+        for n in sizes:
+            condensed = pdist(points(n, np.random.default_rng(n)))
+            runs = {
+                "fastcluster average": lambda c=condensed: fastcluster.linkage(c, "average"),
+                "fastcluster single": lambda c=condensed: fastcluster.linkage(c, "single"),
+            }
+            for dtype in (np.float32, np.float64):
+                D = squareform(condensed).astype(dtype)
+                for label, (method, alpha) in {**OURS, "single": ("single", None)}.items():
+                    runs[f"{label} {dtype.__name__}"] = lambda D=D, method=method, alpha=alpha: (
+                        supclust.linkage(D, method, alpha=alpha)
+                    )
+            seconds = interleaved(runs, repeats if n < 5000 else max(3, repeats // 2))
+            average, single = seconds["fastcluster average"], seconds["fastcluster single"]
+            for dtype in ("float32", "float64"):
+                cells = [f"{average / seconds[f'{label} {dtype}']:.1f}x" for label in OURS]
+                cells.append(f"{single / seconds[f'single {dtype}']:.1f}x")
+                rows.append([name, f"{n:,}", dtype, f"{average:.4f} s", *cells])
+                print("  ", *rows[-1], flush=True)
+    return table(
+        ["data", "n", "input", "fastcluster average", *OURS, "single (to its single)"], rows
+    )
+
+
+def beside_higra(n: int) -> str:
+    condensed = pdist(gaussian(n, np.random.default_rng(0)))
+    graph = higra.UndirectedGraph(n)
+    graph.add_edges(*np.triu_indices(n, 1))
+    runs = {
+        "higra": lambda: higra.binary_partition_tree_exponential_linkage(graph, condensed, -1.0),
+        "ours": lambda: supclust.linkage(condensed, "exp", alpha=-1.0),
+    }
+    seconds = interleaved(runs, 3)
+    return (
+        f"ExpLink at n = {n:,}, float64, alpha -1: higra {seconds['higra']:.2f} s, "
+        f"ours {seconds['ours']:.4f} s: {seconds['higra'] / seconds['ours']:.0f}x."
+    )
+
+
+def many_blocks(count: int, repeats: int) -> str:
+    rng = np.random.default_rng(0)
+    condensed = [pdist(rng.normal(size=(n, 8))) for n in rng.integers(50, 301, size=count)]
+    rows = []
+    for dtype in (np.float32, np.float64):
+        blocks = [squareform(c).astype(dtype) for c in condensed]
+        runs = {"fastcluster loop": lambda: [fastcluster.linkage(c, "average") for c in condensed]}
+        for label, (method, alpha) in OURS.items():
+            runs[label] = lambda blocks=blocks, method=method, alpha=alpha: linkages(
+                blocks, method, alpha=alpha
+            )
+        seconds = interleaved(runs, repeats)
+        loop = seconds["fastcluster loop"]
+        rows.append(
+            [dtype.__name__, f"{loop:.3f} s", *(f"{loop / seconds[label]:.1f}x" for label in OURS)]
+        )
+    return table(["input", "Python loop over fastcluster average", *OURS], rows)
+
+
+def growth(sizes: list[int]) -> str:
+    """Fitted exponents, the memory of the largest tree, and what scoring it costs."""
+    seconds: dict[str, list[float]] = {label: [] for label in OURS}
+    for n in sizes:
+        D = squareform(pdist(gaussian(n, np.random.default_rng(n)).astype(np.float32))).astype(
+            np.float32
+        )
+        runs = {
+            label: lambda D=D, method=method, alpha=alpha: supclust.linkage(D, method, alpha=alpha)
+            for label, (method, alpha) in OURS.items()
+        }
+        for label, value in interleaved(runs, 3).items():
+            seconds[label].append(value)
+    extra = peak_extra_bytes(lambda: supclust.linkage(D, "exp", alpha=-1.0)) / D.nbytes
+    Z, labels = supclust.linkage(D, "exp", alpha=-1.0), np.arange(len(D)) % 500
+    score = interleaved(
+        {
+            "purity": lambda: dendrogram_purity(Z, labels),
+            "threshold": lambda: best_threshold([(Z, labels)]),
+        },
+        5,
+    )
+    built = seconds["exp -1"][-1]
+    fits = ", ".join(f"{label} {exponent(sizes, values):.2f}" for label, values in seconds.items())
+    return (
+        f"Exponent of time in n, {sizes[0]:,} to {sizes[-1]:,}, float32: {fits}.\n"
+        f"Peak extra memory at n = {sizes[-1]:,} (exp, float32): {extra:.2f} matrices.\n"
+        f"At n = {sizes[-1]:,}: tree {built:.2f} s, purity {score['purity'] * 1e3:.1f} ms "
+        f"({score['purity'] / built:.2%}), best_threshold {score['threshold'] * 1e3:.1f} ms "
+        f"({score['threshold'] / built:.2%})."
+    )
+
+
+def report(quick: bool) -> str:
+    """Run everything and return Markdown."""
+    assert math.isfinite(supclust.linkage(np.zeros((3, 3)), "average").sum())
+    sizes = [1000, 2000] if quick else [1000, 2000, 5000, 10000]
+    parts = [
+        "### One matrix: how many times faster than fastcluster\n",
+        one_matrix(sizes, 3 if quick else 7),
+        "\n### higra\n",
+        beside_higra(500 if quick else 2000),
+        "\n### Many blocks in one call (50 to 300 points)\n",
+        many_blocks(200 if quick else 2000, 3),
+        "\n### Growth, memory, scoring\n",
+        growth([1000, 2000] if quick else [1000, 2000, 5000, 10000, 20000]),
+    ]
+    return "\n".join(parts)
