@@ -1,0 +1,236 @@
+"""Parsed data sets on disk: content-addressed, memory-mapped, checked, safe under concurrent use.
+
+An entry is a folder ``data/<key>/`` of ``.npy`` arrays (all blocks end to end) and
+``manifest.json`` with the SHA-256 of each. The key is a hash of the content of the input files,
+the reader and its version and options: nothing is ever invalidated, other content simply has
+another key. An entry appears by one rename, so it is there completely or not at all; one that does
+not match its manifest is rebuilt. A cache that cannot be written costs a warning, not the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supclust.data.block import Block, Dataset, n_pairs
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+# A file changed this recently may change again within the resolution of its time stamp.
+RACY_NANOSECONDS = 2_000_000_000
+
+_logger = logging.getLogger(__name__)
+
+
+def default_cache_dir() -> Path:
+    """``SUPCLUST_CACHE``, or the user's cache folder of the platform."""
+    configured = os.environ.get("SUPCLUST_CACHE")
+    if configured:
+        return Path(configured).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "supclust"
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
+    base = os.environ.get(variable)
+    return (Path(base) if base else Path.home() / ".cache") / "supclust"
+
+
+def cached(
+    build: Callable[[], Dataset],
+    *,
+    reader: str,
+    version: int,
+    files: Sequence[Path] = (),
+    options: Mapping[str, Any] | None = None,
+    cache_dir: str | Path | None = None,
+) -> Dataset:
+    """The data set ``build`` makes, from the cache where it is there already.
+
+    Args:
+        build: Reads or generates the set.
+        reader: Name of the reader; part of the key.
+        version: Raised whenever the reader's result changes; part of the key.
+        files: Everything ``build`` reads; their content and names are part of the key.
+        options: JSON-able options of the reader; part of the key.
+        cache_dir: Default: ``default_cache_dir()``.
+    """
+    root = Path(cache_dir) if cache_dir is not None else default_cache_dir()
+    recipe = json.dumps([FORMAT, reader, version, options or {}], sort_keys=True)
+    key = hashlib.sha256(f"{recipe}\n{_content_hash(files, root)}".encode()).hexdigest()
+    entry = root / "data" / key
+    found = load_entry(entry)
+    if found is not None:
+        return found
+    dataset = build()
+    try:
+        _store(dataset, entry)
+    except OSError as problem:
+        _logger.warning("data cache %s cannot be written (%s); going on without it", root, problem)
+        return dataset
+    stored = load_entry(entry)
+    return dataset if stored is None else stored
+
+
+def load_entry(entry: Path) -> Dataset | None:
+    """The data set of an entry, its arrays memory-mapped; ``None`` if absent or damaged.
+
+    Arrays are mapped copy-on-write: writing to them changes neither the file nor another process's
+    view.
+    """
+    if not (entry / MANIFEST).is_file():
+        return None
+    try:
+        manifest = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
+        arrays = {}
+        for name, digest in manifest["arrays"].items():
+            path = entry / f"{name}.npy"
+            if _file_hash(path) != digest:
+                raise ValueError(f"{path.name} does not match its checksum")
+            arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
+        return _from_arrays(manifest, arrays)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
+        _logger.warning("data cache entry %s is damaged (%s); rebuilding it", entry, problem)
+        return None
+
+
+def _store(dataset: Dataset, entry: Path) -> None:
+    """Write an entry beside its place and rename it there; whoever comes first wins."""
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f"draft-{os.getpid()}-", dir=entry.parent))
+    try:
+        manifest, arrays = _to_arrays(dataset)
+        manifest["arrays"] = {}
+        for name, array in arrays.items():
+            np.save(draft / f"{name}.npy", array, allow_pickle=False)
+            manifest["arrays"][name] = _file_hash(draft / f"{name}.npy")
+        (draft / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        _publish(draft, entry)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _publish(draft: Path, entry: Path) -> None:
+    for _ in range(5):
+        try:
+            os.rename(draft, entry)
+            return
+        except OSError:
+            if not entry.exists():
+                raise
+        if load_entry(entry) is not None:
+            return  # another process made the same entry meanwhile
+        damaged = Path(tempfile.mkdtemp(prefix="damaged-", dir=entry.parent))
+        try:
+            os.rename(entry, damaged / "entry")
+        except FileNotFoundError:
+            continue  # another process moved it away meanwhile
+        finally:
+            shutil.rmtree(damaged, ignore_errors=True)
+
+
+def _to_arrays(dataset: Dataset) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    blocks = dataset.blocks
+    arrays = {
+        "features": np.concatenate([block.features for block in blocks]),
+        "labels": np.concatenate([block.labels for block in blocks]),
+    }
+    if all(block.images is not None for block in blocks):
+        arrays["images"] = np.concatenate([block.images for block in blocks])
+    manifest = {
+        "format": FORMAT,
+        "name": dataset.name,
+        "kind": dataset.kind,
+        "source": dataset.source,
+        "feature_names": dataset.feature_names,
+        "notes": dataset.notes,
+        "unit": dataset.unit,
+        "sizes": dataset.sizes,
+        "balance": dataset.balance,
+        "blocks": [
+            {"name": block.name, "ids": block.ids, "cluster_names": block.cluster_names}
+            for block in blocks
+        ],
+    }
+    return manifest, arrays
+
+
+def _from_arrays(manifest: dict[str, Any], arrays: dict[str, Any]) -> Dataset:
+    blocks = []
+    point, row = 0, 0
+    for entry in manifest["blocks"]:
+        n = len(entry["ids"])
+        rows = n if manifest["kind"] == "vectors" else n_pairs(n)
+        images = arrays.get("images")
+        blocks.append(
+            Block(
+                name=entry["name"],
+                ids=tuple(entry["ids"]),
+                labels=arrays["labels"][point : point + n],
+                kind=manifest["kind"],
+                features=arrays["features"][row : row + rows],
+                cluster_names=tuple(entry["cluster_names"]),
+                images=None if images is None else images[point : point + n],
+            )
+        )
+        point, row = point + n, row + rows
+    return Dataset(
+        name=manifest["name"],
+        kind=manifest["kind"],
+        source=manifest["source"],
+        blocks=tuple(blocks),
+        feature_names=tuple(manifest["feature_names"]),
+        notes=tuple(manifest["notes"]),
+        unit=manifest["unit"],
+        sizes=None if manifest["sizes"] is None else tuple(manifest["sizes"]),
+        balance=manifest["balance"],
+    )
+
+
+def _file_hash(path: Path) -> str:
+    sha = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            sha.update(chunk)
+    return sha.hexdigest()
+
+
+def _content_hash(files: Sequence[Path], root: Path) -> str:
+    """Hash of names and contents; remembered by (path, size, time) to spare reading."""
+    if not files:
+        return ""
+    paths = sorted(path.absolute() for path in files)
+    stats = [path.stat() for path in paths]
+    stamp = repr([(str(p), s.st_size, s.st_mtime_ns) for p, s in zip(paths, stats, strict=True)])
+    memo = root / "stamps" / hashlib.sha256(stamp.encode()).hexdigest()
+    if memo.is_file():
+        known = memo.read_text(encoding="ascii", errors="replace")
+        if len(known) == 64:
+            return known
+    names = [f"{path.parent.name}/{path.name}" for path in paths]
+    parts = [f"{name} {_file_hash(path)}" for name, path in zip(names, paths, strict=True)]
+    content = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    settled = time.time_ns() - max(s.st_mtime_ns for s in stats) > RACY_NANOSECONDS
+    if settled:
+        _remember(memo, content)
+    return content
+
+
+def _remember(memo: Path, content: str) -> None:
+    try:
+        memo.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=memo.parent)
+        with os.fdopen(handle, "w", encoding="ascii") as stream:
+            stream.write(content)
+        os.replace(draft, memo)
+    except OSError as problem:
+        _logger.debug("time stamps not remembered (%s)", problem)

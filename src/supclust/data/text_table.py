@@ -1,0 +1,141 @@
+"""Fast reading of headerless numeric text, and exact blame when it fails.
+
+The happy path is pandas' C parser and vectorised checks. Only once something is wrong is the file
+read again line by line, to name the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from supclust.data.block import FloatArray
+from supclust.data.errors import DataError
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Leading text columns and trailing numbers of a file."""
+
+    path: Path
+    keys: tuple[npt.NDArray[np.object_], ...]  # each (rows,), stripped strings
+    numbers: FloatArray  # (rows, columns) float64, finite
+
+    def line(self, row: int) -> int:
+        """Line of the file (from 1) that holds a row; blank lines count as lines, not as rows."""
+        for index, (number, _) in enumerate(content_lines(self.path)):
+            if index == row:
+                return number
+        raise IndexError(row)
+
+
+def open_text(path: Path) -> IO[str]:
+    """Open plain or gzip text."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", newline=None)
+    return path.open(encoding="utf-8")
+
+
+def content_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers from 1."""
+    try:
+        with open_text(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield number, line.strip()
+    except (OSError, EOFError, UnicodeDecodeError) as problem:
+        raise DataError(f"cannot be read as text ({problem})", path) from problem
+
+
+def separator_of(line: str) -> str | None:
+    """``","`` for a line with commas, else ``None``: any white space."""
+    return "," if "," in line else None
+
+
+def fields_of(line: str, separator: str | None) -> list[str]:
+    """Stripped fields of one line."""
+    return [field.strip() for field in line.split(separator)]
+
+
+def read_text_table(path: Path, n_keys: int, minimum_numbers: int = 1) -> TextTable:
+    """Read a file whose rows are ``n_keys`` strings followed by numbers, comma or space separated.
+
+    Args:
+        path: Text, plain or ``.gz``, no header.
+        n_keys: Leading columns kept as strings.
+        minimum_numbers: Fewest numeric columns that make sense.
+
+    Raises:
+        DataError: Naming the first line with a bad number, a non-finite one, or another number of
+            fields.
+    """
+    import pandas as pd
+
+    first = next(content_lines(path), None)
+    if first is None:
+        raise DataError("is empty, expected at least one row", path)
+    separator = separator_of(first[1])
+    columns = len(fields_of(first[1], separator))
+    if columns < n_keys + minimum_numbers:
+        raise DataError(
+            f"expected {n_keys} ids followed by at least {minimum_numbers} number(s), got "
+            f"{columns} field(s)",
+            path,
+            first[0],
+        )
+    types = {c: "str" if c < n_keys else "float64" for c in range(columns)}
+    try:
+        frame = pd.read_csv(
+            path,
+            header=None,
+            names=list(range(columns)),
+            index_col=False,
+            sep=separator or r"\s+",
+            dtype=types,
+            na_filter=False,
+            skipinitialspace=True,
+            quoting=3,
+            compression="gzip" if path.suffix == ".gz" else None,
+            engine="c",
+            on_bad_lines="error",
+        )
+        numbers = frame.iloc[:, n_keys:].to_numpy(dtype=np.float64)
+    except (ValueError, OSError, EOFError, pd.errors.ParserWarning) as problem:
+        blame(path, n_keys, columns, separator)
+        raise DataError(f"cannot be read as a table ({problem})", path) from problem
+    if not np.isfinite(numbers).all():
+        blame(path, n_keys, columns, separator)
+    keys = tuple(
+        frame[c].str.strip().to_numpy(dtype=object) if len(frame) else np.empty(0, object)
+        for c in range(n_keys)
+    )
+    return TextTable(path, keys, numbers)
+
+
+def blame(path: Path, n_keys: int, columns: int, separator: str | None) -> None:
+    """Raise for the first line that is ragged or holds something other than a finite number."""
+    for number, line in content_lines(path):
+        fields = fields_of(line, separator)
+        if len(fields) != columns:
+            raise DataError(
+                f"expected {columns} fields as in the first line, got {len(fields)}", path, number
+            )
+        for position, field in enumerate(fields[n_keys:], start=n_keys + 1):
+            if not _is_finite_number(field):
+                raise DataError(
+                    f"field {position} must be a finite number, got {field!r}", path, number
+                )
+
+
+def _is_finite_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
