@@ -43,6 +43,49 @@ def _least_64(bits):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _greatest_32(bits):
+    greatest = np.int32(-0x80000000)
+    for i in range(bits.size):
+        value = bits[i]
+        value ^= (value >> np.int32(31)) & np.int32(0x7FFFFFFF)
+        greatest = max(greatest, value)
+    return greatest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _greatest_64(bits):
+    greatest = np.int64(-0x8000000000000000)
+    for i in range(bits.size):
+        value = bits[i]
+        value ^= (value >> np.int64(63)) & np.int64(0x7FFFFFFFFFFFFFFF)
+        greatest = max(greatest, value)
+    return greatest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _float_32(ordered, room):
+    room.view(np.int32)[0] = ordered ^ ((ordered >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    return room[0]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _float_64(ordered, room):
+    room.view(np.int64)[0] = ordered ^ ((ordered >> np.int64(63)) & np.int64(0x7FFFFFFFFFFFFFFF))
+    return room[0]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def row_range(row):
+    """Return the smallest and largest value; a NaN among them comes out as one of the two."""
+    room = np.empty(1, row.dtype)
+    if row.itemsize == 4:
+        bits32 = row.view(np.int32)
+        return _float_32(_least_32(bits32), room), _float_32(_greatest_32(bits32), room)
+    bits64 = row.view(np.int64)
+    return _float_64(_least_64(bits64), room), _float_64(_greatest_64(bits64), room)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def row_argmin(row, length):
     """Return the lowest index of the smallest of the first ``length`` values (no NaN)."""
     best = 0

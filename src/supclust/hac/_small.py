@@ -66,15 +66,17 @@ def _update_merged(merged, count, u, v, last):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def chain_in_cache(form, psi, weight, alpha, centre, pairs, heights):
+def chain_in_cache(form, psi, weight, alpha, centre, size, leaf, pairs, heights):
     """Build the tree of a small matrix, destroying it.
 
     Args:
         form: How linkages merge (`_rows`).
-        psi: (n, n) dissimilarities, exactly symmetric, finite off the diagonal.
-        weight: (n, n) room for weights (`LINEAR`, `LOG`), or one row of it.
+        psi: (n, n) linkages of n clusters, exactly symmetric, finite off the diagonal.
+        weight: (n, n) weights (`LINEAR`, `LOG`) of clusters of two points or more, or one row.
         alpha: Of the weights.
         centre: Of the weights.
+        size: (n,) int32 points of each cluster; updated.
+        leaf: (n,) a point of each cluster; updated.
         pairs: (n - 1, 2) output: a point of either side of each merge.
         heights: (n - 1,) output.
 
@@ -88,15 +90,17 @@ def chain_in_cache(form, psi, weight, alpha, centre, pairs, heights):
     rows = 0
     for i in range(n):
         psi[i, i] = dead
-    leaf = np.arange(n)
-    size = np.ones(n, np.int32)
-    nearest = np.full(n, -1, np.int32)
+        if size[i] > 1:
+            merged[rows] = i
+            rows += 1
+    unknown = np.int32(-1)
+    nearest = np.full(n, unknown, np.int32)
     distance = np.empty(n, kind)
     chain = np.empty(n + 1, np.int32)
     link_of = np.full(n, -1, np.int32)  # where a cluster stands in the chain
     links = 0
     for merges in range(n - 1):
-        last = n - 1 - merges
+        last = np.int32(n - 1 - merges)
         while True:
             if links == 0:
                 chain[0] = 0
@@ -113,8 +117,8 @@ def chain_in_cache(form, psi, weight, alpha, centre, pairs, heights):
             links += 1
         y = chain[links - 2]
         links -= 2
-        u = min(x, y)
-        v = max(x, y)
+        u = np.int32(min(x, y))
+        v = np.int32(max(x, y))
         pairs[merges, 0] = leaf[u]
         pairs[merges, 1] = leaf[v]
         heights[merges] = distance[x]
@@ -139,7 +143,8 @@ def chain_in_cache(form, psi, weight, alpha, centre, pairs, heights):
         distance[v] = distance[last]
         for k in range(last):
             near = nearest[k]
-            near = -1 if near in (u, v) else near
+            near = unknown if near == u else near
+            near = unknown if near == v else near
             nearest[k] = v if near == last else near
         nearest[u] = -1
         link_of[u] = -1

@@ -97,7 +97,7 @@ def _square(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
         raise ValueError(
             "a condensed vector must hold n (n - 1) / 2 dissimilarities for some whole n; "
             f"received {condensed.size}, between {lower} ({n} points) and {upper} ({n + 1} "
-            "points). Pass a square matrix, or the upper triangle row by row, as SciPy's pdist does."
+            "points). Pass a square matrix, or the upper triangle row by row, as SciPy does."
         )
     require_memory(
         3 * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"

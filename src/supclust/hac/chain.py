@@ -2,9 +2,9 @@
 
 Large matrices alternate two moves, both exact because ExpLink is reducible. While many clusters
 are each other's nearest neighbours, one parallel pass merges all those pairs (`_passes`); when few
-are, the nearest-neighbour chain (`_chase`) merges one pair after another until a third of the
-matrix is dead, and a pass compacts it. Small matrices take the chain alone; `forest` runs many of
-those side by side.
+are, the nearest-neighbour chain (`_chase`) merges one pair after another until half of the
+matrix is dead, and a pass compacts it. What fits the cache takes a simpler chain alone (`_small`),
+and `forest` runs many of those side by side.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Tree = tuple[Ints, Floats, Ints]
 Index = NDArray[np.unsignedinteger | np.signedinteger]
 Members = tuple[Index, Index, Index]
 
-SMALL = 1500  # points below which the chain alone is faster than passes
+SMALL = 2000  # clusters whose matrix fits a cache, where the chain alone is fastest
 PAIRED_ENOUGH = 0.15  # share of clusters in reciprocal pairs that makes a pass worth its reading
 COMPACT_BELOW = 0.5  # share of live columns at which the chain's matrix is compacted
 
@@ -76,11 +76,7 @@ def build_tree(matrix: Floats, alpha: float, low: float, high: float) -> Tree:
         form = choose_form(alpha, low, high, n, matrix)
         kind = matrix.dtype.type
         alpha_in, centre = kind(alpha if form >= LINEAR else 0.0), kind((low + high) / 2)
-        if n < SMALL:
-            weight = np.empty((n if form >= LINEAR else 1, n), matrix.dtype)
-            chain_in_cache(form, matrix.copy(), weight, alpha_in, centre, pairs, heights)
-        else:
-            _Shrinking(form, matrix, alpha_in, centre, pairs, heights).run()
+        _Shrinking(form, matrix, alpha_in, centre, pairs, heights).run()
     return number_merges(pairs, heights)
 
 
@@ -110,17 +106,31 @@ class _Shrinking:
     def run(self) -> None:
         """Merge to the root."""
         n = len(self.matrix)
+        if n <= SMALL:
+            weight = np.empty((n if self.form >= LINEAR else 1, n), self.matrix.dtype)
+            self._finish(self.matrix.copy(), weight)
+            return
         over_parts(
             lambda a, b: _passes.nearest_of_points(self.matrix, self.nearest, self.distance, a, b),
             n,
         )
         self._first_pass()
-        while len(self.slot) > 1:
+        while len(self.slot) > SMALL:
             first, second, paired = self._listed(np.ones(len(self.slot), np.bool_))
             if len(paired) >= PAIRED_ENOUGH * len(self.slot):
                 self._pass(first, second, paired, None)
             else:
                 self._chain()
+        rest = len(self.slot)
+        rows = self.slot if self.form >= LINEAR else np.zeros(1, np.int64)
+        self._finish(self.psi[self.slot, :rest], self.weight[rows, :rest])
+
+    def _finish(self, psi: Floats, weight: Floats) -> None:
+        """Chase the chain to the root in a matrix that fits the cache."""
+        chain_in_cache(
+            self.form, psi, weight, self.alpha, self.centre, self.size.astype(np.int32),
+            self.leaf.copy(), self.pairs[self.done :], self.heights[self.done :],
+        )  # fmt: skip
 
     def _listed(self, alive: NDArray[np.bool_], pair: bool = True) -> Members:
         """Return the members of each cluster of the next matrix, and which of them are pairs."""
@@ -183,20 +193,16 @@ class _Shrinking:
         self.slot = slot[first]
 
     def _chain(self) -> None:
-        """Chase the chain until a third of the columns is dead (or to the end), then compact."""
+        """Chase the chain until half of the columns are dead, then compact."""
         count = len(self.slot)
-        stop = int(COMPACT_BELOW * count) if count > SMALL // 2 else 1
         alive, seen = np.ones(count, np.bool_), np.zeros(count, np.int32)
         kept, gone = np.empty(count, np.uint32), np.empty(count, np.uint32)
         share = np.empty(count, self.matrix.dtype)
         merges = chase(
             self.form, self.alpha, self.psi, self.weight, self.slot, self.size, self.leaf, alive,
-            seen, self.nearest[:count], self.distance[:count], kept, gone, share, stop, self.dead,
-            self.pairs, self.heights, self.done,
+            seen, self.nearest[:count], self.distance[:count], kept, gone, share,
+            max(1, int(COMPACT_BELOW * count)), self.dead, self.pairs, self.heights, self.done,
         )  # fmt: skip
         self.done += merges
-        if stop == 1:
-            self.slot = self.slot[:1]
-            return
         first, second, paired = self._listed(alive, pair=False)
         self._pass(first, second, paired, (seen, kept[:merges], gone[:merges], share[:merges]))

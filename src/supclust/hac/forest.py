@@ -14,7 +14,7 @@ from numba import (  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from supclust.hac._rows import LINEAR
+from supclust.hac._rows import LINEAR, row_range
 from supclust.hac._small import chain_in_cache
 from supclust.hac.chain import SMALL, build_tree, choose_form
 from supclust.hac.numbering import join_sorted
@@ -40,19 +40,21 @@ def _pointer(typingctx: Any, address: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _copy_checked(block, n, psi):  # type: ignore[no-untyped-def]
-    """Copy a block if it is exactly symmetric and finite; returns (plain, low, high)."""
-    low = np.inf
-    high = -np.inf
+    """Copy a block; returns whether it is exactly symmetric and of moderate size, and its range."""
     for i in range(n):
-        for j in range(i + 1, n):
-            value = block[i, j]
-            if value != block[j, i] or not abs(value) < 1e30:
-                return False, low, high
-            psi[i, j] = value
-            psi[j, i] = value
-            low = value if value < low else low
-            high = value if value > high else high
-    return True, low, high
+        psi[i] = block[i, :n]
+        psi[i, i] = block[i, i - 1 if i else 1]  # the diagonal is ignored
+    flat = psi.reshape(-1)
+    low, high = row_range(flat)
+    unequal = False
+    for i in range(n):
+        row = psi[i]
+        across = np.uint64(i)
+        for j in range(i):
+            unequal |= row[j] != flat[across]
+            across += np.uint64(n)
+    plain = low > -1e30 and high < 1e30 and not unequal
+    return plain, np.float64(low), np.float64(high)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -87,7 +89,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
             continue
         psi = psi_room[: n * n].reshape(n, n)
         weight = weight_room[: n * n].reshape(n, n)
-        address = _pointer(addresses[k])  # type: ignore[call-arg]
+        address = _pointer(addresses[k])  # type: ignore[call-arg, var-annotated]
         block = carray(address, (n, strides[k]), kind)
         plain, low, high = _copy_checked(block, n, psi)
         if not plain:
@@ -100,7 +102,8 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
             form = choose_form(alphas[k], low, high, n, sample)
             alpha = kind.type(alphas[k] if form >= LINEAR else 0.0)
             centre = kind.type((low + high) / 2)
-            chain_in_cache(form, psi, weight, alpha, centre, pairs, found)
+            size, leaf = np.ones(n, np.int32), np.arange(n)
+            chain_in_cache(form, psi, weight, alpha, centre, size, leaf, pairs, found)
         order = np.argsort(found, kind="mergesort")
         here = slice(offsets[k], offsets[k] + n - 1)
         heights[here] = found[order]

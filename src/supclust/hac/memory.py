@@ -39,5 +39,5 @@ def require_memory(needed: int, purpose: str) -> None:
     if available is not None and needed > available:
         raise ValueError(
             f"{purpose} needs {needed / 2**30:.1f} GiB of memory; {available / 2**30:.1f} GiB are "
-            "available. Use float32, cluster smaller blocks one by one, or take a machine with more memory."
+            "available. Use float32, cluster smaller blocks, or take a machine with more memory."
         )

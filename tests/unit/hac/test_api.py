@@ -161,7 +161,7 @@ def test_a_wrong_block_is_named() -> None:
 def test_thread_count_changes_nothing(
     threads: str, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    D = squareform(pdist(rng.normal(size=(1700, 3))))
+    D = squareform(pdist(rng.normal(size=(2300, 3))))
     expected = supclust.linkage(D, alpha=0.5)
     monkeypatch.setenv("SUPCLUST_THREADS", threads)
     np.testing.assert_array_equal(supclust.linkage(D, alpha=0.5), expected)

@@ -31,7 +31,7 @@ def tree_of(D: np.ndarray, alpha: float) -> np.ndarray:
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Force each way through the kernel on matrices small enough for the oracle."""
     if request.param != "in cache":
-        monkeypatch.setattr(chain, "SMALL", 2)
+        monkeypatch.setattr(chain, "SMALL", 1)
         monkeypatch.setattr(chain, "PAIRED_ENOUGH", 0.0 if request.param == "passes" else 2.0)
     return str(request.param)
 
