@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+_ALWAYS_FITS = 2**24
+
 
 def available_bytes() -> int | None:
     """Return the memory this process can still take, or None where the system does not tell."""
@@ -35,6 +37,8 @@ def _container_room() -> int | None:
 
 def require_memory(needed: int, purpose: str) -> None:
     """Raise ValueError if ``needed`` bytes are more than what is available."""
+    if needed < _ALWAYS_FITS:  # asking the system takes longer than a small tree
+        return
     available = available_bytes()
     if available is not None and needed > available:
         raise ValueError(

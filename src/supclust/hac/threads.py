@@ -42,11 +42,10 @@ def over_parts(function: Callable[[int, int], None], count: int, parts: int | No
         parts: How many parts; 4 per thread unless told.
     """
     threads = thread_count()
-    if threads == 1 or count < 2:
-        if count:
-            function(0, count)
+    parts = 1 if threads == 1 else min(count, parts or 4 * threads)
+    if parts == 1 or count == 0:
+        function(0, count)
         return
-    parts = min(count, parts or 4 * threads)
     bounds = [count * i // parts for i in range(parts + 1)]
     pool = _pool(threads, os.getpid())
     for done in [pool.submit(function, a, b) for a, b in pairwise(bounds)]:
