@@ -9,17 +9,30 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from supclust import data as data
+    from supclust import dissimilarity as dissimilarity
     from supclust import hac as hac
+    from supclust import losses as losses
+    from supclust import metric_learning as metric_learning
     from supclust import metrics as metrics
+    from supclust import objectives as objectives
     from supclust.hac.api import linkage as linkage
 
 __version__ = "0.1.0"
 
 # Adding a public name: one entry here, and the import above for type checkers.
 _HOME_OF_NAME = {"linkage": "supclust.hac.api"}
-_SUBPACKAGES = ("hac", "metrics")
+_SUBPACKAGES = (
+    "data",
+    "dissimilarity",
+    "hac",
+    "losses",
+    "metric_learning",
+    "metrics",
+    "objectives",
+)
 
-__all__ = ["__version__", "hac", "linkage", "metrics"]
+__all__ = ["__version__", "linkage", *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:

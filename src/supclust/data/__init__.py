@@ -11,6 +11,8 @@ from typing import Any
 
 _EXPORTS = {
     "Block": "block",
+    "BlockBatch": "batch",
+    "BlockDataModule": "datamodule",
     "Dataset": "block",
     "DataError": "errors",
     "load_dataset": "registry",

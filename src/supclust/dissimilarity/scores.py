@@ -1,0 +1,175 @@
+"""Linear scores of pairs as square matrices, without a copy of the pair features.
+
+Plain autograd would keep O(b n^2 d) numbers for points, and pay a dozen small graph nodes for
+every block of pair features; both functions here recompute instead.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import isqrt
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from supclust.dissimilarity.base import Features
+
+Group = tuple[Tensor, list[int], Tensor]  # pair features (e, d), its blocks, places in a matrix
+
+
+def pair_scores(
+    features: Features,
+    weight: Tensor,
+    bias: Tensor,
+    lengths: Tensor | None = None,
+    row_of_block: Tensor | None = None,
+) -> Tensor:
+    """Score the pairs of every block, w . x_ij + b, as symmetric matrices.
+
+    Args:
+        features: (u, e, d) condensed pair features, or u tensors (e_i, d).
+        weight: (b, d) weights of every block.
+        bias: (b,).
+        lengths: (b,) points per block; needed where (u, e, d) features are padded.
+        row_of_block: (b,) which entry of ``features`` a block is. Default: its own.
+
+    Returns:
+        (b, n, n) with a zero diagonal, n the largest number of points; zero in padding.
+
+    Complexity: O(b e d): blocks that share an entry are one matrix product.
+
+    Gradient: in weight and bias.
+    """
+    rows = list(range(len(weight))) if row_of_block is None else row_of_block.tolist()
+    entries = _entries(features, weight, rows, lengths)
+    n = max(points_of(len(entry)) for entry in entries.values())
+    groups = []
+    for row, entry in entries.items():
+        upper = upper_places(points_of(len(entry)), n, weight.device)
+        groups.append((entry, [i for i, r in enumerate(rows) if r == row], upper))
+    scores: Tensor = _PairScores.apply(weight, bias, groups, n)  # type: ignore[no-untyped-call]
+    return scores
+
+
+def gap_scores(points: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Score all pairs of points of every block, w . |x_i - x_j| + b.
+
+    Args:
+        points: (b, n, d).
+        weight: (b, d).
+        bias: (b,).
+
+    Returns:
+        (b, n, n), zero on the diagonal.
+
+    Complexity: O(b n^2 d) time, O(b n^2) memory, forward and backward.
+
+    Gradient: in weight and bias.
+    """
+    _refuse_gradient(points)
+    scores: Tensor = _GapScores.apply(points, weight, bias)  # type: ignore[no-untyped-call]
+    eye = torch.eye(points.shape[1], dtype=torch.bool, device=points.device)
+    return scores.masked_fill(eye, 0.0)
+
+
+def points_of(pairs: int) -> int:
+    """Number n of points with n (n - 1) / 2 pairs.
+
+    >>> points_of(0), points_of(3), points_of(4950)
+    (1, 3, 100)
+    """
+    n = (1 + isqrt(1 + 8 * pairs)) // 2
+    if n * (n - 1) // 2 != pairs:
+        raise ValueError(
+            f"condensed pair features need n (n - 1) / 2 rows; received {pairs}, which no n gives. "
+            "Pass lengths where the features are padded."
+        )
+    return n
+
+
+@lru_cache(maxsize=512)
+def upper_places(n: int, width: int, device: torch.device) -> Tensor:
+    """(e,) places of the pairs of n points in a flattened (width, width) matrix."""
+    i, j = torch.triu_indices(n, n, offset=1, device=device)
+    places: Tensor = i * width + j
+    return places
+
+
+def _entries(
+    features: Features, weight: Tensor, rows: list[int], lengths: Tensor | None
+) -> dict[int, Tensor]:
+    """The pair features (e, d) of every entry in use, padding cut off."""
+    points = None if lengths is None else lengths.tolist()
+    entries: dict[int, Tensor] = {}
+    for block, row in enumerate(rows):
+        if row in entries:
+            continue
+        entry = features[row]
+        if points is not None:
+            entry = entry[: points[block] * (points[block] - 1) // 2]
+        if entry.ndim != 2 or entry.shape[1] != weight.shape[1]:
+            raise ValueError(
+                f"pair features must have shape (e, {weight.shape[1]}) per block; "
+                f"received {tuple(entry.shape)}. Points need LinearPair(kind='vectors')."
+            )
+        _refuse_gradient(entry)
+        entries[row] = entry.to(weight.dtype)
+    return entries
+
+
+def _refuse_gradient(features: Tensor) -> None:
+    if features.requires_grad:
+        raise ValueError(
+            "features are data and get no gradient here; received features that require one. "
+            "Use Encoder to learn an embedding, or features.detach()."
+        )
+
+
+class _PairScores(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, bias: Tensor, groups: list[Group], n: int) -> Tensor:
+        ctx.groups = groups
+        ctx.shape = weight.shape
+        upper = weight.new_zeros(len(weight), n * n)
+        for entry, blocks, places in groups:
+            scores = torch.addmm(bias[blocks, None], weight[blocks], entry.T)  # (k, e)
+            for block, row in zip(blocks, scores, strict=True):
+                upper[block].index_copy_(0, places, row)
+        square = upper.view(-1, n, n)
+        return square + square.mT
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        both = (gradient + gradient.mT).flatten(1)  # (b, n^2)
+        d_weight, d_bias = both.new_zeros(ctx.shape), both.new_zeros(ctx.shape[0])
+        for entry, blocks, places in ctx.groups:
+            per_pair = torch.stack([both[block].index_select(0, places) for block in blocks])
+            d_weight[blocks] = per_pair @ entry
+            d_bias[blocks] = per_pair.sum(dim=1)
+        return d_weight, d_bias, None, None
+
+
+class _GapScores(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, points: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(points)
+        b, n, d = points.shape
+        scores = bias[:, None, None].expand(b, n, n).clone()
+        for k in range(d):
+            scores.addcmul_(_gap(points, k), weight[:, k, None, None])
+        return scores
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, Tensor]:
+        (points,) = ctx.saved_tensors
+        parts = [(gradient * _gap(points, k)).sum(dim=(1, 2)) for k in range(points.shape[2])]
+        return None, torch.stack(parts, dim=1), gradient.sum(dim=(1, 2))
+
+
+def _gap(points: Tensor, k: int) -> Tensor:
+    """|x_ik - x_jk|, (b, n, n)."""
+    return (points[:, :, None, k] - points[:, None, :, k]).abs()

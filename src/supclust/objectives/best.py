@@ -1,0 +1,33 @@
+"""`best` (the paper's Bst): each point's nearest within point down, nearest across point up."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from torch import Tensor
+
+from supclust.data.batch import BlockBatch
+from supclust.losses import best_losses
+from supclust.objectives.anchored import anchored_rows, hinged, nearest
+from supclust.objectives.base import Objective
+
+
+class Best(Objective):
+    """For every point, its nearest within and its nearest across point."""
+
+    name: ClassVar[str] = "best"
+    takes_cluster_steps: ClassVar[bool] = True
+
+    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor:
+        """A within and an across term per point of every block."""
+        return best_losses(
+            dissimilarity, batch.labels, lengths=batch.lengths, **self.recipe.hinges("sum")
+        )
+
+    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor:
+        """A within and an across term per point of the cluster."""
+        assert batch.anchors is not None
+        pairs = anchored_rows(rows, batch.anchors, batch.labels)
+        hinges = self.recipe.hinges("sum")
+        down = hinged(*nearest(pairs.values, pairs.within), 1, **hinges)
+        return down + hinged(*nearest(pairs.values, pairs.across), -1, **hinges)

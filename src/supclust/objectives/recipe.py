@@ -1,0 +1,61 @@
+"""`Recipe`: the settings that all objectives share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an objective is trained.
+
+    Attributes:
+        threshold: tau; a within pair or pure merge counts above tau - mu, an across pair or impure
+            merge below tau + mu. ``None``: the plain forms.
+        margin: mu.
+        lr: learning rate of the dissimilarity.
+        weight_decay: its L2 factor, added to the gradient.
+        alpha_lr: learning rate of alpha, which has no decay.
+        variant: ExpLink objectives: ``threshold`` (Sec. 4.3) or ``ranking`` (Eq. 4).
+        competitors: ExpLink objectives: impure pairs that count in a round.
+        reduction: of the active terms of a block. ``None``: the paper's, ``sum`` for objectives on
+            pairs and ``mean`` for ExpLink.
+        samples_per_point: triplets drawn per point.
+        window: epochs in the mean that the dev loss is compared with.
+        tolerance: relative difference at which a split stops; 0: only the trainer's cap does.
+        alpha_deviation: standard deviation of alpha's normal start.
+    """
+
+    threshold: float | None = None
+    margin: float | None = None
+    lr: float = 1e-3
+    weight_decay: float = 0.0
+    alpha_lr: float = 1e-2
+    variant: Literal["threshold", "ranking"] = "threshold"
+    competitors: Literal["adjacent", "all"] = "adjacent"
+    reduction: Literal["sum", "mean"] | None = None
+    samples_per_point: int = 100
+    window: int = 10
+    tolerance: float = 1e-4
+    alpha_deviation: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse settings that contradict each other."""
+        if (self.threshold is None) != (self.margin is None):
+            raise ValueError(
+                "threshold and margin come together or not at all; received "
+                f"threshold={self.threshold}, margin={self.margin}. Give both, or neither."
+            )
+        if self.samples_per_point < 1:
+            raise ValueError(
+                f"samples_per_point must be at least 1; received {self.samples_per_point}."
+            )
+
+    def hinges(self, default_reduction: str) -> dict[str, Any]:
+        """Keyword arguments that every loss takes."""
+        return {
+            "threshold": self.threshold,
+            "margin": self.margin,
+            "reduction": self.reduction or default_reduction,
+        }
