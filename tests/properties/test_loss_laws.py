@@ -121,9 +121,7 @@ def test_both_kernels_agree_on_tied_data(
 
 
 @given(n=SIZES, seed=SEEDS, alpha=st.floats(-50, 50))
-def test_ranking_gradient_adds_up_to_zero(
-    n: int, seed: int, alpha: float
-) -> None:
+def test_ranking_gradient_adds_up_to_zero(n: int, seed: int, alpha: float) -> None:
     """Raising every dissimilarity raises each h and Psi alike: the ranking gradient adds to 0."""
     D, labels = random(n, seed)
     D.requires_grad_(True)

@@ -119,16 +119,51 @@ def test_with_ties_the_value_is_one_of_greedy_hac(family: str, alpha: float) -> 
 
 
 @KERNELS
+@pytest.mark.parametrize("alpha", [-INF, INF])
+def test_ties_of_arbitrary_matrices_are_broken_as_documented(kernel: str, alpha: float) -> None:
+    """Three values and no triangle inequality: a union may tie with the nearest of a third."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        D = generators.symmetric(rng.integers(1, 4, size=(9, 9)).astype(np.float64))
+        labels = rng.integers(0, 2, size=9)
+        reference = oracle.value_and_gradients(
+            oracle.explink_loss, D, labels.tolist(), alpha=alpha, competitors="adjacent"
+        )
+        mine = ours(D, labels, alpha, competitors="adjacent", kernel=kernel)
+        assert_same(mine, reference, scale_of(D))
+
+
+@KERNELS
+def test_a_union_that_ties_with_the_nearest_comes_first(kernel: str) -> None:
+    """After 1 and 3 have merged, 0 is as near to them as to 2, and 1 comes before 2."""
+    D = torch.full((5, 5), 5.0)
+    for i, j, value in [
+        (1, 3, 1.0),
+        (0, 2, 2.0),
+        (0, 3, 2.0),
+        (0, 1, 3.0),
+        (1, 2, 3.0),
+        (2, 3, 3.0),
+    ]:
+        D[i, j] = D[j, i] = value
+    D[2, 4] = D[4, 2] = 0.0
+    loss = explink_loss(D, [0, 0, 0, 0, 1], -INF, competitors="adjacent", kernel=kernel)
+    assert loss == 2.0  # 2 meets the stranger in the last round only; merged with 0 it would twice
+
+
+@KERNELS
 def test_equal_linkages_are_no_violation(kernel: str) -> None:
-    """The threshold term jumps there: 0.1 + 0.2 must not count as above 0.3 in a mean of pairs."""
-    D, labels = problem("all_equal", 12)
-    D[:6, 6:] += 1e-16
+    """The threshold term jumps where Psi = h, so a rounding error below it must not count."""
+    _, labels = problem("all_equal", 12)
+    D = np.where(labels[:, None] == labels, 0.7, 0.7 - 3e-16)
+    options = {"variant": "threshold", "threshold": 0.7, "margin": 0.2, "kernel": kernel}
+    merges = 12 - len(set(labels.tolist()))
     for alpha in ALPHAS:
-        hinge = {"threshold": 0.7, "margin": 0.2}
-        options = {"variant": "threshold", "competitors": "all", "kernel": kernel, **hinge}
-        value, _, _ = ours((D + D.T) / 2, labels, alpha, **options)
-        merges = 12 - len(set(labels.tolist()))
+        value, gradient, _ = ours(D, labels, alpha, **options)
         assert value == pytest.approx(0.2 * merges)
+        assert (gradient[labels[:, None] != labels] == 0).all()
+    D = np.where(labels[:, None] == labels, 0.7, 0.7 - 1e-9)
+    assert ours(D, labels, 0.0, **options)[0] > 0.2 * merges + 0.1
 
 
 @KERNELS
