@@ -11,6 +11,7 @@ from benchmarks.timing import machine
 PARTS = {
     "linkage": ("Trees", "benchmarks.bench_linkage"),
     "training": ("Training step", "benchmarks.bench_training_step"),
+    "experiment": ("Whole runs", "benchmarks.bench_experiment"),
     "epoch": ("Training epoch", "benchmarks.bench_epoch"),
 }
 

@@ -11,10 +11,13 @@ import argparse
 import importlib
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import supclust
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Command(NamedTuple):
@@ -30,6 +33,21 @@ COMMANDS: dict[str, Command] = {
         summary="compile the clustering kernels ahead of time, so that the first call is fast",
         examples=("supclust warmup",),
         configure="supclust.cli:configure_warmup",
+    ),
+    "data": Command(
+        summary="list, check or download data sets",
+        examples=("supclust data list", "supclust data check FILE", "supclust data fetch faces"),
+        configure="supclust.experiment.cli_data:configure",
+    ),
+    "table": Command(
+        summary="show the results of a folder as a table",
+        examples=("supclust table outputs", "supclust table outputs --format latex"),
+        configure="supclust.experiment.cli_table:configure",
+    ),
+    "dashboard": Command(
+        summary="make the Weights & Biases dashboard of a project",
+        examples=("supclust dashboard --entity me", "supclust dashboard --dry-run"),
+        configure="supclust.experiment.cli_dashboard:configure",
     ),
 }
 
@@ -80,24 +98,36 @@ def configure_warmup(parser: argparse.ArgumentParser) -> None:
 
 
 def run_warmup(_: argparse.Namespace) -> int:
-    """Cluster a few points with every method and precision, and print the seconds each took."""
+    """Use every compiled kernel once in both precisions, and print the seconds each took."""
     import numpy as np
+    import torch
 
-    from supclust.hac.explink import METHODS
+    from supclust.hac import linkages
+    from supclust.hac.chain import SMALL
+    from supclust.losses import explink_loss
 
+    def squares(n: int, dtype: type) -> np.ndarray:
+        x = np.random.default_rng(0).normal(size=n)
+        distances: np.ndarray = np.abs(x[:, None] - x[None, :]).astype(dtype)
+        return distances
+
+    def loss(dtype: type) -> None:
+        D = torch.from_numpy(squares(12, dtype)).requires_grad_(True)
+        torch.autograd.grad(explink_loss(D, torch.arange(12) % 3, -1.0), D)
+
+    kernels: dict[str, Callable[[type], object]] = {
+        "single": lambda dtype: supclust.linkage(squares(64, dtype), "single"),
+        "small": lambda dtype: supclust.linkage(squares(64, dtype), "exp", alpha=-1.0),
+        "large": lambda dtype: supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0),
+        "blocks": lambda dtype: linkages([squares(64, dtype)] * 2, "average"),
+        "training": loss,
+    }
     start = time.perf_counter()
-    points = np.random.default_rng(0).normal(size=(64, 2))
-    distances = np.linalg.norm(points[:, None] - points[None, :], axis=-1)
-    for method in METHODS:
-        # A spread of 1e4 makes exp(alpha d) overflow: other kernels than those for 1 serve it.
-        cases: list[tuple[float | None, float]] = [(None, 1.0)]
-        if method == "exp":
-            cases = [(-1.0, 1.0), (1.0, 1.0), (-1.0, 1e4), (1.0, 1e4)]
+    for name, use in kernels.items():
         for dtype in (np.float32, np.float64):
             begin = time.perf_counter()
-            for alpha, spread in cases:
-                supclust.linkage((spread * distances).astype(dtype), method, alpha=alpha)
-            print(f"{method:<9} {dtype.__name__}  {time.perf_counter() - begin:6.2f} s")
+            use(dtype)
+            print(f"{name:<9} {dtype.__name__}  {time.perf_counter() - begin:6.2f} s", flush=True)
     print(f"ready in {time.perf_counter() - start:.2f} s")
     return 0
 

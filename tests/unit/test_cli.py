@@ -80,14 +80,14 @@ def test_starting_loads_nothing_heavy(argument: str) -> None:
     assert done.stderr.strip() == "[]"
 
 
-def test_warmup_clusters_with_every_method_and_precision(
+def test_warmup_uses_every_kernel_in_both_precisions(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert cli.main(["warmup"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[:-1]] == [
-        [method, dtype]
-        for method in ("single", "average", "complete", "exp")
+        [kernel, dtype]
+        for kernel in ("single", "small", "large", "blocks", "training")
         for dtype in ("float32", "float64")
     ]
     assert lines[-1].startswith("ready in ")

@@ -1,0 +1,92 @@
+"""The W&B dashboard as code: what the workspace of a project shows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from supclust.experiment.tables import METRICS
+from supclust.experiment.values import LINKAGES
+
+NAME = "supclust"
+
+
+def build_workspace(entity: str, project: str) -> Any:
+    """The workspace: scores by objective and linkage, alpha, training curves, result tables.
+
+    Args:
+        entity: user or team.
+        project: as in ``logger.project``.
+
+    Returns:
+        A ``wandb_workspaces`` workspace; ``save()`` sends it.
+    """
+    try:
+        wr: Any = import_module("wandb_workspaces.reports.v2")  # its exports carry no types
+        ws: Any = import_module("wandb_workspaces.workspaces")
+    except ImportError:
+        raise ValueError(
+            "the dashboard needs the package wandb-workspaces, which is not installed. "
+            'Install it with: pip install "supclust[dashboard]"'
+        ) from None
+    objective = wr.Config("objective")
+
+    def bars(metric: str) -> list[Any]:
+        # One job is one objective on all its splits, one bar is their mean.
+        return [
+            wr.BarPlot(
+                title=f"{METRICS[metric]}, {linkage} linkage, by objective",
+                metrics=[wr.SummaryMetric(f"test/{linkage}/{metric}")],
+                groupby=objective,
+                groupby_aggfunc="mean",
+                groupby_rangefunc="stddev",
+            )
+            for linkage in LINKAGES
+        ]
+
+    def lines(title: str, *metrics: str) -> Any:
+        return wr.LinePlot(
+            title=title,
+            x="epoch",
+            y=list(metrics),
+            groupby=objective,
+            groupby_aggfunc="mean",
+            groupby_rangefunc="stddev",
+        )
+
+    sections = [
+        ws.Section(name="Dendrogram purity", panels=bars("dendrogram_purity"), is_open=True),
+        ws.Section(name="Pairwise F1", panels=bars("pairwise_f1"), is_open=True),
+        ws.Section(name="Alpha", panels=[lines("learned alpha", "alpha/mean")], is_open=True),
+        ws.Section(
+            name="Training curves",
+            panels=[
+                lines("training loss", "train/loss"),
+                lines("dev loss", "dev/loss"),
+                lines("dev purity", "dev/purity"),
+                lines("splits still training", "splits/active"),
+            ],
+        ),
+        ws.Section(
+            name="Results per split",
+            panels=[
+                wr.WeavePanelSummaryTable(table_name="results"),
+                wr.MediaBrowser(title="dendrograms", media_keys=["dendrogram"]),
+            ],
+        ),
+    ]
+    return ws.Workspace(
+        entity=entity,
+        project=project,
+        name=NAME,
+        sections=sections,
+        settings=ws.WorkspaceSettings(x_axis="epoch"),
+    )
+
+
+def definition(workspace: Any) -> dict[str, Any]:
+    """What would be sent to W&B, as JSON-able dictionaries."""
+    model: dict[str, Any] = workspace._to_model().model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    return model

@@ -1,0 +1,150 @@
+"""A multirun as a whole: jobs report to a folder, and the end of it is a table.
+
+Jobs may run in other processes or on other machines; files in the outputs folder are what they
+all share. A sweep's reports are removed when it ends.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from supclust.experiment.job import Outcome
+from supclust.experiment.results import read_json, read_result, write_json, write_text
+from supclust.experiment.settings import Settings
+from supclust.experiment.tables import as_csv, as_text, summarise
+
+SUMMARY_FILE = "summary.csv"
+POLL_SECONDS = 0.5
+
+
+class SweepReports:
+    """What the jobs of one sweep reported.
+
+    Args:
+        outputs: folder of the results.
+        sweep_id: of the sweep.
+    """
+
+    def __init__(self, outputs: Path, sweep_id: str) -> None:
+        self.outputs = outputs
+        self.folder = outputs / ".sweeps" / sweep_id
+
+    def open(self) -> None:
+        """Make the folder."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, settings: Settings, outcome: Outcome) -> None:
+        """Report the outcome of a job."""
+        report = {
+            "job": str(settings.job_folder),
+            "results": [
+                str(settings.result_path(result["split"]).relative_to(settings.outputs))
+                for result in outcome.results
+            ],
+            "failures": outcome.failures,
+            "trained": outcome.trained,
+            "skipped": outcome.skipped,
+        }
+        write_json(self.folder / f"{settings.job_number}.json", report)
+
+    def count(self) -> int:
+        """Number of jobs that have reported."""
+        return sum(1 for _ in self.folder.glob("*.json"))
+
+    def read(self) -> list[dict[str, Any]]:
+        """All reports, in the order of jobs."""
+        paths = sorted(self.folder.glob("*.json"), key=lambda path: int(path.stem))
+        return [report for path in paths if (report := read_json(path)) is not None]
+
+    def remove(self) -> None:
+        """Remove the reports, and the folder of sweeps if it is empty."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.folder.parent.rmdir()
+        except OSError:
+            return  # another sweep is at work
+
+
+def conclude(reports: SweepReports, expected: int) -> tuple[str, int]:
+    """Write ``summary.csv``; return the text to print and the exit code.
+
+    Args:
+        reports: of the sweep.
+        expected: number of jobs.
+
+    Returns:
+        The table with the failures listed below it; 1 if there are any, else 0.
+    """
+    found = reports.read()
+    paths = dict.fromkeys(path for report in found for path in report["results"])
+    results = [r for path in paths if (r := read_result(reports.outputs / path)) is not None]
+    cells = summarise(results)
+    lines = []
+    if cells:
+        write_text(reports.outputs / SUMMARY_FILE, as_csv(cells))
+        lines.append(as_text(cells))
+    trained = sum(report["trained"] for report in found)
+    skipped = sum(report["skipped"] for report in found)
+    lines.append(
+        f"{len(results)} results: {trained} splits trained, {skipped} results were there already; "
+        f"{reports.outputs / SUMMARY_FILE}"
+    )
+    failures = failed_lines(found)
+    if len(found) < expected:
+        failures.append(f"{expected - len(found)} of {expected} jobs ended without a report")
+    if failures:
+        lines += ["", f"FAILED ({len(failures)}):", *failures]
+    return "\n".join(lines), int(bool(failures))
+
+
+def failed_lines(reports: Sequence[dict[str, Any]]) -> list[str]:
+    """One line per job and reason."""
+    lines = []
+    for report in reports:
+        reasons: dict[str, list[str]] = {}
+        for split, reason in report["failures"].items():
+            reasons.setdefault(reason, []).append(split)
+        for reason, splits in reasons.items():
+            lines.append(f"  {report['job']} (split {', '.join(splits)}): {reason}")
+    return lines
+
+
+class SweepBar:
+    """One bar for the whole sweep, fed by counting reports; for a person at a terminal.
+
+    Args:
+        reports: of the sweep.
+        expected: number of jobs.
+    """
+
+    def __init__(self, reports: SweepReports, expected: int) -> None:
+        self._reports, self._expected = reports, expected
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Show the bar if there is a terminal."""
+        if sys.stderr.isatty():
+            self._thread = threading.Thread(target=self._watch, daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _watch(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+        columns = ("jobs", MofNCompleteColumn(), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("jobs", total=self._expected)
+            while not self._ended.wait(POLL_SECONDS):
+                progress.update(task, completed=self._reports.count())

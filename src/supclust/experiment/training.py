@@ -1,0 +1,193 @@
+"""Build, train and restore the models of several splits at once."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from torch import nn
+
+from supclust.data.block import Dataset
+from supclust.data.datamodule import BlockDataModule
+from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
+from supclust.experiment.settings import Settings
+from supclust.experiment.trainings import Training
+from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
+
+
+def make_data(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> BlockDataModule:
+    """The blocks of some splits."""
+    per_cluster = objective_class(settings.objective).takes_cluster_steps
+    return BlockDataModule.from_dataset(
+        dataset,
+        splits,
+        split_seed=settings.dataset["split_seed"],
+        seed=settings.seed,
+        step_unit=settings.recipe["step_unit"] if per_cluster else "block",
+        dtype=_dtype(settings),
+    )
+
+
+def make_objective(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Objective:
+    """Untrained models of some splits under the objective."""
+    model = make_dissimilarity(settings, dataset, splits)
+    recipe = make_recipe(settings, dataset)
+    objective = objective_class(settings.objective)(model, recipe, seed=settings.seed)
+    return objective.to(dtype=_dtype(settings))
+
+
+def make_dissimilarity(
+    settings: Settings, dataset: Dataset, splits: Sequence[int]
+) -> Dissimilarity:
+    """The dissimilarity that the settings name; ``auto`` is the paper's for the kind of data."""
+    name, seed = settings.dissimilarity["name"], settings.seed
+    if name == "auto":
+        name = "mahalanobis" if dataset.kind == "vectors" else "linear"
+    if name == "mahalanobis":
+        return Mahalanobis(dataset.d, splits=splits, seed=seed)
+    if name == "linear":
+        return LinearPair(dataset.d, kind=dataset.kind, splits=splits, seed=seed)
+    widths = [dataset.d, *settings.dissimilarity["hidden"], settings.dissimilarity["width"]]
+    return Encoder(lambda: _perceptron(widths), splits=splits, seed=seed)
+
+
+def make_recipe(settings: Settings, dataset: Dataset) -> Recipe:
+    """The recipe, with ``auto`` put into numbers."""
+    known = {field.name for field in fields(Recipe)}
+    values = {key: value for key, value in settings.recipe.items() if key in known}
+    if values["threshold"] == "auto":
+        values["threshold"] = starting_distance(dataset)
+        values["margin"] = values["threshold"] / 10
+    return Recipe(**values)
+
+
+def starting_distance(dataset: Dataset) -> float:
+    """Root mean square distance of two points of a block under an untrained Mahalanobis model.
+
+    Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
+    """
+    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in dataset.blocks]
+    mean = sum(2 * s * b.n for s, b in zip(spreads, dataset.blocks, strict=True)) / dataset.n
+    return float((mean / 3) ** 0.5) or 1.0
+
+
+def train(
+    settings: Settings,
+    dataset: Dataset,
+    splits: Sequence[int],
+    *,
+    logger: Any = False,
+    callbacks: Sequence[pl.Callback] = (),
+) -> list[Training]:
+    """Train the given splits together; each comes out as if it had been trained alone.
+
+    Args:
+        settings: of the job.
+        dataset: the data.
+        splits: numbers of the splits.
+        logger: a Lightning logger, or ``False``.
+        callbacks: further Lightning callbacks.
+
+    Returns:
+        One training per split, on the CPU.
+    """
+    pl.seed_everything(settings.seed, verbose=False)
+    objective = make_objective(settings, dataset, splits)
+    data = make_data(settings, dataset, splits)
+    start = time.perf_counter()
+    with quiet_lightning():
+        trainer = quiet_trainer(
+            settings.trainer["max_epochs"],
+            purity_every=settings.trainer["purity_every"],
+            accelerator=settings.trainer["accelerator"],
+            devices=1,
+            logger=logger,
+            callbacks=list(callbacks),
+        )
+        trainer.fit(objective, datamodule=data)
+    seconds = time.perf_counter() - start
+    return [_outcome(objective.cpu(), position, seconds) for position in range(len(splits))]
+
+
+def restore(
+    settings: Settings, dataset: Dataset, splits: Sequence[int], trainings: Sequence[Training]
+) -> Objective:
+    """The trained models of some splits as one objective, in evaluation mode."""
+    objective = make_objective(settings, dataset, splits)
+    state = objective.dissimilarity.state_dict()
+    for name, value in state.items():
+        if _per_split(name):
+            value.copy_(torch.stack([training.weights[name] for training in trainings]))
+    objective.dissimilarity.load_state_dict(state)
+    if objective.learns_alpha:
+        alphas = [training.record["alpha"] for training in trainings]
+        objective.alpha.data.copy_(torch.tensor(alphas, dtype=torch.float64))
+    return objective.eval().requires_grad_(False)
+
+
+def alphas_after_training(
+    settings: Settings, dataset: Dataset, splits: Sequence[int], trainings: Sequence[Training]
+) -> list[float]:
+    """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split."""
+    objective = restore(settings, dataset, splits, trainings)
+    with quiet_lightning():
+        trainer = quiet_trainer(
+            settings.trainer["max_epochs"], accelerator=settings.trainer["accelerator"], devices=1
+        )
+        data = make_data(settings, dataset, splits)
+        return [float(a) for a in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
+
+
+def _outcome(objective: Objective, position: int, seconds: float) -> Training:
+    state = objective.dissimilarity.state_dict()
+    weights = {name: value[position].clone() for name, value in state.items() if _per_split(name)}
+    epochs = int(objective.stopping.epochs[position])
+    record = {
+        "objective": objective.name,
+        "split": objective.splits[position],
+        "splits_together": len(objective.splits),
+        "epochs": epochs,
+        "seconds": seconds / len(objective.splits),
+        "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
+        "train_loss": [float(e["train"][position]) for e in objective.history[:epochs]],
+        "dev_loss": [float(e["dev"][position]) for e in objective.history[:epochs]],
+    }
+    return Training(weights, record)
+
+
+def _per_split(name: str) -> bool:
+    """Whether a tensor of the state has an axis of splits: all but an encoder's mould."""
+    return not name.startswith("form.")
+
+
+def _perceptron(widths: Sequence[int]) -> nn.Module:
+    layers: list[nn.Module] = []
+    for first, second in pairwise(widths):
+        layers += [nn.Linear(first, second), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def _dtype(settings: Settings) -> torch.dtype:
+    return torch.float64 if settings.trainer["precision"] == 64 else torch.float32
+
+
+@contextmanager
+def quiet_lightning() -> Iterator[None]:
+    """Silence what Lightning says about every trainer: devices, workers, validation."""
+    names = ("pytorch_lightning.utilities.rank_zero", "pytorch_lightning")
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="pytorch_lightning")
+        yield
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)

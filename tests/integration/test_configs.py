@@ -1,0 +1,203 @@
+"""Every option and template composes, the paper's settings are the paper's, mistakes are cheap."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
+from omegaconf import OmegaConf
+
+from experiment_runs import ROOT, composed, train_py
+from supclust.experiment.run import plain
+from supclust.experiment.settings import Settings
+from supclust.experiment.values import OBJECTIVES
+
+CONF = ROOT / "conf"
+TEMPLATES = ROOT / "multirun_templates"
+OPTIONS = [(p.parent.name, p.stem) for p in sorted(CONF.glob("*/*.yaml"))]
+OWN = ("dataset=vectors", "dataset=pairs")
+
+# lr, weight decay, alpha's lr per data set; objectives that differ. From the paper's fact sheet.
+PAPER = {
+    "faces": (
+        *(1000, 0.001, 0.01, 0.01),
+        {"all_pairs": (0.001, 0.1, 0.01), "triplet": (0.001, 0.1, 0.01)},
+    ),
+    "rexa": (500, 0.1, 0.01, 0.2, {"all_pairs": (0.05, 0.01, 0.2), "exp_plus": (0.1, 0.005, 0.2)}),
+    "aminer": (200, 0.05, 0.001, 0.005, {"all_pairs": (0.005, 0.01, 0.005)}),
+    "np_coref": (
+        *(100, 0.01, 0.001, 0.005),
+        {
+            "all_pairs": (0.001, 0.001, 0.1),
+            "best": (0.05, 0.001, 0.05),
+            "mst": (0.02, 0.001, 0.05),
+            "triplet": (0.05, 0.001, 0.1),
+            "exp_plus": (0.005, 0.001, 0.005),
+            "exp_alpha": (0.01, 0.001, 0.01),
+        },
+    ),
+}  # fmt: skip
+
+
+def settings_of(*overrides: str, **more: Any) -> Settings:
+    return Settings.from_config(plain(composed(*overrides)), **more)
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_every_option_composes_and_is_accepted(group: str, option: str) -> None:
+    chosen = [f"{group}={option}"]
+    if chosen[0] in OWN:
+        chosen.append("dataset.path=somewhere.csv")
+    settings = settings_of(*chosen)
+    assert settings.splits == (0,)
+    named = {"objective": settings.objective, "linkage": settings.linkage}
+    assert named.get(group, option) == option
+
+
+def test_groups_are_those_of_the_contract() -> None:
+    groups = {group for group, _ in OPTIONS}
+    assert groups == {"dataset", "objective", "linkage", "dissimilarity", "trainer", "logger"}
+    assert {option for group, option in OPTIONS if group == "objective"} == set(OBJECTIVES)
+
+
+@pytest.mark.parametrize(("dataset", "objective"), [*itertools.product(PAPER, OBJECTIVES)])
+def test_settings_are_the_papers(dataset: str, objective: str) -> None:
+    epochs, *usual, exceptions = PAPER[dataset]
+    settings = settings_of(f"dataset={dataset}", f"objective={objective}")
+    recipe = settings.recipe
+    found = (recipe["lr"], recipe["weight_decay"], recipe["alpha_lr"])
+    assert found == exceptions.get(objective, tuple(usual))
+    assert settings.trainer["max_epochs"] == epochs
+    expected = (100, 10, "cluster") if dataset == "faces" else (0, 2, "block")
+    assert (recipe["threshold"], recipe["margin"], recipe["step_unit"]) == expected
+
+
+def test_a_value_on_the_command_line_wins_over_the_papers() -> None:
+    settings = settings_of("dataset=np_coref", "objective=best", "recipe.lr=0.7")
+    assert settings.recipe["lr"] == 0.7
+    assert settings.recipe["alpha_lr"] == 0.05
+
+
+@pytest.mark.parametrize(
+    ("asked", "multirun", "expected"),
+    [
+        ("null", False, (0,)),
+        ("null", True, tuple(range(50))),
+        ("all", False, tuple(range(50))),
+        ("7", True, (7,)),
+        ("[3,1]", False, (1, 3)),
+    ],
+)
+def test_splits_that_are_asked_for(asked: str, multirun: bool, expected: tuple[int, ...]) -> None:
+    assert settings_of(f"split={asked}", multirun=multirun).splits == expected
+
+
+def test_paths_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATA", "OUTPUTS", "CACHE"):
+        monkeypatch.setenv(f"SUPCLUST_{name}", f"/somewhere/{name.lower()}")
+    settings = settings_of()
+    assert settings.data == Path("/somewhere/data")
+    assert settings.outputs == Path("/somewhere/outputs")
+    assert settings.cache == Path("/somewhere/cache")
+
+
+@pytest.fixture
+def launchers() -> None:
+    """Stand in for launchers that are not installed, so that templates which use them compose."""
+    Plugins.instance()
+    store = ConfigStore.instance()
+    known = store.repo["hydra"]["launcher"]
+    if "ray.yaml" not in known:
+        node = {"_target_": "x", "ray": {"init": {"address": None}, "remote": {}}}
+        store.store(group="hydra/launcher", name="ray", node=OmegaConf.create(node))
+
+
+def _values(text: str) -> list[str]:
+    return [text] if text.startswith("[") else text.split(",")
+
+
+@pytest.mark.usefixtures("launchers")
+@pytest.mark.parametrize("template", ["smoke", "faces", "paper", "multi_gpu", "slurm", "ray"])
+def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
+    from hydra import compose, initialize_config_dir
+
+    with initialize_config_dir(str(TEMPLATES), version_base="1.3"):
+        more = f"hydra.searchpath=[file://{CONF}]"
+        config = compose(template, [more], return_hydra_config=True)
+        params = dict(config.hydra.sweeper.params)
+        launcher = config.hydra.launcher._target_
+        axes = {key: _values(text) for key, text in params.items()}
+        for place in range(max(map(len, axes.values()))):
+            job = [f"{key}={values[place % len(values)]}" for key, values in axes.items()]
+            assert Settings.from_config(plain(compose(template, [more, *job])), multirun=True)
+    assert str(config.hydra.mode) == "RunMode.MULTIRUN"
+    assert {"dataset", "objective", "split"} <= set(params)
+    expected = {"smoke": "basic", "slurm": "submitit", "ray": "x"}.get(template, "joblib")
+    assert expected in launcher
+    assert f"--config-name {template}" in (TEMPLATES / f"{template}.yaml").read_text()
+
+
+def test_there_is_no_template_without_a_test() -> None:
+    assert {path.stem for path in TEMPLATES.iterdir()} == {
+        *("smoke", "faces", "paper", "multi_gpu", "slurm", "ray")
+    }
+
+
+def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
+    from supclust.experiment.run import _device_of_job
+
+    assert [_device_of_job(number, 3) for number in range(5)] == ["0", "1", "2", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["objectivee=mst"], ["Did you mean objective?", "dissimilarity, linkage"]),
+        (["objective=mstt"], ["all_pairs", "exp_alpha", "triplet"]),
+        (["dataset.srce=real"], ["Did you mean dataset.source?"]),
+        (["split=foo"], ["[0,1,2], or all", "'foo'"]),
+        (["-m", "split=0,foo"], ["[0,1,2], or all", "'foo'"]),
+        (["-m", "linkage=single,exq"], ["complete", "exp"]),
+        (["-m", "trainer.precision=32,16"], ["32 or 64"]),
+        (["+recipe.lrr=1"], ["weight_decay", "alpha_lr"]),
+        (["dataset=rexa", "dissimilarity=mahalanobis"], ["dissimilarity=linear"]),
+        (["dataset=vectors"], ["dataset.path=FILE"]),
+        (["dataset=np_coref", "dataset.source=real"], ["dataset.source=stand-in"]),
+    ],
+)
+def test_a_mistake_is_exit_code_2_with_the_legal_values_and_no_traceback(
+    words: list[str], expected: list[str], tmp_path: Path
+) -> None:
+    start = time.perf_counter()
+    done = train_py(*words, cwd=tmp_path)
+    seconds = time.perf_counter() - start
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert all(text in done.stderr for text in expected), done.stderr
+    # About one second; the bound leaves room for a busy machine but not for importing Lightning.
+    assert seconds < 4
+
+
+def test_help_is_for_newcomers() -> None:
+    done = train_py("--help")
+    assert done.returncode == 0
+    assert "python train.py objective=exp_alpha dataset=faces" in done.stdout
+    assert "linkage: all, average, complete, exp, random, rsc, single" in done.stdout
+    assert len(done.stdout.splitlines()) < 45
+
+
+def test_a_run_without_mistakes_loads_nothing_heavy_before_its_data(tmp_path: Path) -> None:
+    code = (
+        "import sys, supclust.experiment.run\n"
+        "heavy = ('torch', 'pytorch_lightning', 'wandb', 'pandas', 'sklearn')\n"
+        "print([m for m in heavy if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,77 @@
+"""The end of a sweep: what is said of results, failures and jobs that vanished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiment_runs import composed
+from supclust.experiment.job import Outcome
+from supclust.experiment.results import write_json
+from supclust.experiment.run import plain
+from supclust.experiment.settings import Settings
+from supclust.experiment.sweep import SweepReports, conclude
+
+
+def job(outputs: Path, number: int, *more: str) -> Settings:
+    config = plain(composed(f"paths.outputs={outputs}", "split=[0,1]", *more))
+    return Settings.from_config(config, multirun=True, job_number=number)
+
+
+def finish(settings: Settings, split: int, score: float) -> dict[str, Any]:
+    scores = {"dendrogram_purity": score, "pairwise_f1": score}
+    result = {
+        **{"status": "done", "dataset": "faces", "source": "real", "seed": 0},
+        **{"objective": settings.objective, "split": split, "config_hash": "", "config": {}},
+        "linkages": {"exp": {"test": scores}},
+    }
+    write_json(settings.result_path(split), result)
+    return result
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> SweepReports:
+    made = SweepReports(tmp_path, "id")
+    made.open()
+    return made
+
+
+def test_a_good_sweep_is_a_table_and_exit_code_0(tmp_path: Path, reports: SweepReports) -> None:
+    for number, objective in enumerate(("mst", "best")):
+        settings = job(tmp_path, number, f"objective={objective}")
+        results = [finish(settings, split, 0.5 + split / 10) for split in (0, 1)]
+        reports.add(settings, Outcome(results=results, trained=2 - number, skipped=number))
+    text, code = conclude(reports, 2)
+    assert code == 0 and "FAILED" not in text
+    assert "55.0 ± 7.1" in text
+    assert "4 results: 3 splits trained, 1 results were there already" in text
+    assert (tmp_path / "summary.csv").read_text().count("\n") == 1 + 2 * 2
+    reports.remove()
+    assert not (tmp_path / ".sweeps").exists()
+
+
+def test_failures_are_listed_by_reason_and_missing_jobs_are_counted(
+    tmp_path: Path, reports: SweepReports
+) -> None:
+    settings = job(tmp_path, 0)
+    results = [finish(settings, 0, 0.5)]
+    outcome = Outcome(results=results, failures={1: "TrainingDiverged: at once"}, trained=1)
+    reports.add(settings, outcome)
+    reports.add(job(tmp_path, 10, "seed=1"), Outcome(failures={0: "X: y", 1: "X: y"}))
+    text, code = conclude(reports, 3)
+    assert code == 1
+    assert "FAILED (3):" in text
+    assert "faces/exp_alpha/all/seed-0/splits-0,1 (split 1): TrainingDiverged: at once" in text
+    assert "seed-1/splits-0,1 (split 0, 1): X: y" in text
+    assert "1 of 3 jobs ended without a report" in text
+    assert "50.0" in text  # the table of what was finished
+
+
+def test_another_sweep_keeps_its_reports(tmp_path: Path, reports: SweepReports) -> None:
+    other = SweepReports(tmp_path, "other")
+    other.open()
+    other.add(job(tmp_path, 0), Outcome())
+    reports.remove()
+    assert other.count() == 1
