@@ -104,22 +104,31 @@ def _square(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
     )
     condensed = np.ascontiguousarray(condensed)
     square = np.zeros((n, n), condensed.dtype)
-    over_parts(lambda a, b: _fill(condensed, square, a, b), -(-n // _TILE))
+    parts = 1 if n < 500 else None  # starting threads takes longer than filling a small square
+    over_parts(lambda a, b: _fill_rows(condensed, square, a, b), n, parts)
+    over_parts(lambda a, b: _mirror(square, a, b), -(-n // _PANEL), parts)
     return square
 
 
-_TILE = 64
+_PANEL = 16  # columns read together: a cache line of them
 
 
 @njit(cache=True, nogil=True)
-def _fill(condensed, square, first_tile, last_tile):  # type: ignore[no-untyped-def]
-    """Copy the triangle to both sides, in tiles, or one of the writes would miss the cache."""
+def _fill_rows(condensed, square, start, stop):  # type: ignore[no-untyped-def]
+    """Copy the stretch of each row behind the diagonal."""
     n = square.shape[0]
-    for top in range(first_tile * _TILE, min(last_tile * _TILE, n), _TILE):
-        for left in range(0, n, _TILE):
-            for i in range(top, min(top + _TILE, n)):
-                for j in range(left, min(left + _TILE, n)):
-                    if j > i:
-                        square[i, j] = condensed[i * n - i * (i + 1) // 2 + j - i - 1]
-                    elif j < i:
-                        square[i, j] = condensed[j * n - j * (j + 1) // 2 + i - j - 1]
+    for i in range(start, stop):
+        first = i * n - i * (i + 1) // 2
+        square[i, i + 1 :] = condensed[first : first + n - i - 1]
+
+
+@njit(cache=True, nogil=True)
+def _mirror(square, first_panel, last_panel):  # type: ignore[no-untyped-def]
+    """Fill the lower triangle from the upper one."""
+    n = square.shape[0]
+    for left in range(first_panel * _PANEL, min(last_panel * _PANEL, n), _PANEL):
+        right = min(left + _PANEL, n)
+        for i in range(left + 1, n):
+            row = square[i]
+            for j in range(left, min(right, i)):
+                row[j] = square[j, i]
