@@ -26,8 +26,9 @@ def main() -> None:
     options = parser.parse_args()
     sections = [
         "# Benchmarks",
-        f"Measured by `make bench` on: {machine()}. Competitors take turns in one run; figures are "
-        "medians; a ratio above 1 means that supclust is faster.",
+        f"Measured by `make bench` on: {machine()}. Libraries that are compared "
+        "take turns in one run and figures are medians, unless a table says otherwise; a ratio above 1 "
+        "means that supclust is faster. Times include checking the input.",
     ]
     for name in [options.only] if options.only else PARTS:
         title, module = PARTS[name]
