@@ -71,8 +71,8 @@ def report(quick: bool) -> str:
         "epoch / split, ms",
     ]
     note = (
-        "Stand-in faces, 7 training and 6 dev clusters a split, float32, all cores. An epoch is the "
-        "difference of two fits, measured once; the bare loop is the median of 5. An overhead below 0 is "
-        "noise: it is too small to see."
+        "Stand-in faces, 7 training and 6 dev clusters a split, float32, all cores. An epoch is "
+        "the difference of two fits, measured once; the bare loop is the median of 5. An overhead "
+        "below 0 is noise: it is too small to see."
     )
     return note + "\n\n" + table([*header, "outside the kernels"], rows)

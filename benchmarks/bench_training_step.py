@@ -166,8 +166,8 @@ def report(quick: bool = False) -> str:
     return "\n\n".join(
         [
             "Loss and backward of `exp_alpha` (threshold, adjacent, mean, alpha learned), float32, "
-            "one thread, milliseconds. The direct definition takes so long that it is timed once, after "
-            "a warm-up; supclust is the median of 20 steps there, of 3 to 15 below.",
+            "one thread, milliseconds. The direct definition takes so long that it is timed once, "
+            "after a warm-up; supclust is the median of 20 steps there, of 3 to 15 below.",
             direct,
             growing,
             memory,

@@ -27,8 +27,8 @@ def main() -> None:
     sections = [
         "# Benchmarks",
         f"Measured by `make bench` on: {machine()}. Libraries that are compared "
-        "take turns in one run and figures are medians, unless a table says otherwise; a ratio above 1 "
-        "means that supclust is faster. Times include checking the input.",
+        "take turns in one run and figures are medians, unless a table says otherwise; a ratio "
+        "above 1 means that supclust is faster. Times include checking the input.",
     ]
     for name in [options.only] if options.only else PARTS:
         title, module = PARTS[name]
