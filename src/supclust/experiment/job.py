@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
 from supclust.data.registry import load_dataset
+from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.results import FORMAT, finished, write_json
 from supclust.experiment.settings import Settings, fingerprint
 from supclust.experiment.trainings import TrainingStore, numerical_versions
@@ -215,15 +216,15 @@ def load_data(settings: Settings) -> Dataset:
     """The data set of a job; says loudly if it is a stand-in."""
     chosen = settings.dataset
     # The notes are the job's to show, once and at the top.
-    logging.getLogger("supclust.data.registry").setLevel(logging.ERROR)
-    dataset = load_dataset(
-        chosen["name"],
-        data_dir=settings.data,
-        cache_dir=settings.cache,
-        source=chosen["source"],
-        path=chosen["path"],
-        **settings.reading,
-    )
+    with quiet_loggers("supclust.data.registry"):
+        dataset = load_dataset(
+            chosen["name"],
+            data_dir=settings.data,
+            cache_dir=settings.cache,
+            source=chosen["source"],
+            path=chosen["path"],
+            **settings.reading,
+        )
     ruler = "!" * 78 if dataset.source == "stand-in" else ""
     notes = [f"{settings.title}: {note}" for note in dataset.notes]
     for line in (ruler, *notes, ruler):

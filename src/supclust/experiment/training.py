@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from torch import nn
 from supclust.data.block import Dataset
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
+from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.settings import Settings
 from supclust.experiment.trainings import Training
 from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
@@ -183,11 +183,6 @@ def _dtype(settings: Settings) -> torch.dtype:
 def quiet_lightning() -> Iterator[None]:
     """Silence what Lightning says about every trainer: devices, workers, validation."""
     names = ("pytorch_lightning.utilities.rank_zero", "pytorch_lightning")
-    levels = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.ERROR)
-    with warnings.catch_warnings():
+    with quiet_loggers(*names), warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="pytorch_lightning")
         yield
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
