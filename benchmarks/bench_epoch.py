@@ -30,9 +30,10 @@ def objective_and_data(dataset: Dataset, splits: int) -> tuple[ExpAlpha, BlockDa
 def bare_epoch(objective: ExpAlpha, data: BlockDataModule) -> float:
     """Seconds of one epoch's losses and gradients alone."""
     start = time.perf_counter()
-    for batch in data.steps(0):
+    for step in data.steps(0):
         objective.zero_grad()
-        objective.losses(batch).sum().backward()
+        for batch in step:
+            objective.losses(batch).sum().backward()
     with torch.no_grad():
         for batch in data.whole("dev"):
             objective.losses(batch)

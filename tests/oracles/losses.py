@@ -101,6 +101,8 @@ def explink_loss(
     active terms (0 if none); a ranking term belongs to both parts, so their sum is the plain
     mean. Ranking ignores tau and mu.
 
+    A block of one cluster has nothing to tell apart: no term, whatever its merges.
+
     The values h - (tau - mu) and h - Psi vanish where their term becomes active. The impure
     threshold term does not at Psi = h: there rounding decides on a finite amount (`decision_gaps`).
     """
@@ -112,6 +114,8 @@ def explink_loss(
     pure_terms: list[torch.Tensor] = []
     impure_terms: list[torch.Tensor] = []
     for round_ in training_rounds(D, labels, alpha, merges):
+        if len(set(map(int, labels))) == 1:
+            continue
         h = round_.height
         rivals = [
             psi

@@ -122,7 +122,7 @@ class BlockStore:
         if whole is None:
             whole = self._assemble(units)
             # Splits with one training block each ask for the same batch in every epoch.
-            self._recent = {**dict(list(self._recent.items())[-3:]), key: whole}
+            self._recent = {**dict(list(self._recent.items())[-15:]), key: whole}
         if all(unit.cluster is None for unit in units):
             return whole
         anchors = [torch.as_tensor(_points_of(unit)) for unit in units]
@@ -164,15 +164,26 @@ def _points_of(unit: Unit) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return points
 
 
-def grouped_by_size(units: Sequence[Unit], budget: int) -> list[list[Unit]]:
-    """Units in groups of similar size whose padded matrices hold at most ``budget`` numbers.
+# Numbers of padding that take about as long to carry along as one more batch does.
+PADDING_WORTH_A_BATCH = 200_000
 
-    A unit that exceeds the budget on its own is a group of its own.
+
+def grouped_by_size(units: Sequence[Unit], budget: int) -> list[list[Unit]]:
+    """Units in groups of similar size, largest first.
+
+    The padded matrices of a group hold at most ``budget`` numbers, of which at most
+    `PADDING_WORTH_A_BATCH` are padding. A unit that exceeds the budget on its own is a group of
+    its own.
     """
     groups: list[list[Unit]] = []
+    padding = 0
     for unit in sorted(units, key=lambda unit: -unit.block.n):
         # The first of a group is its largest block, which sets the padding.
-        if not groups or (len(groups[-1]) + 1) * groups[-1][0].block.n ** 2 > budget:
+        widest = groups[-1][0].block.n ** 2 if groups else 0
+        padding += widest - unit.block.n**2
+        too_large = not groups or (len(groups[-1]) + 1) * widest > budget
+        if too_large or padding > PADDING_WORTH_A_BATCH:
             groups.append([])
+            padding = 0
         groups[-1].append(unit)
     return groups

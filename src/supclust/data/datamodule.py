@@ -94,14 +94,18 @@ class BlockDataModule(pl.LightningDataModule):
         """Number of splits, S."""
         return len(self.parts)
 
-    def steps(self, epoch: int) -> Iterator[BlockBatch]:
-        """Batches of one epoch of the active splits."""
+    def steps(self, epoch: int) -> Iterator[tuple[BlockBatch, ...]]:
+        """Steps of one epoch of the active splits, each one or several batches of similar sizes."""
         orders = [
             self._order(position, epoch) if active else []
             for position, active in enumerate(self.active)
         ]
         for step in range(max(len(order) for order in orders)):
-            yield self.store.batch([order[step] for order in orders if step < len(order)])
+            units = [order[step] for order in orders if step < len(order)]
+            # Rows of a cluster's points are few: there padding costs less than another batch.
+            grouped = self.step_unit == "block"
+            groups = grouped_by_size(units, MATRIX_BUDGET) if grouped else [units]
+            yield tuple(self.store.batch(group) for group in groups)
 
     def whole(self, part: Part, *, only_active: bool = False) -> list[BlockBatch]:
         """All blocks of one part of every (active) split, in batches of similar sizes."""
@@ -120,7 +124,7 @@ class BlockDataModule(pl.LightningDataModule):
         return self._whole[key]
 
     def train_dataloader(self) -> _Steps:
-        """One batch per step; the epoch is the trainer's."""
+        """One tuple of batches per step; the epoch is the trainer's."""
         self._to_device_of_trainer()
         return _Steps(lambda: self.steps(self.trainer.current_epoch if self.trainer else 0))
 
@@ -159,8 +163,8 @@ class BlockDataModule(pl.LightningDataModule):
 class _Steps:
     """An iterable whose length is known only at its end, as Lightning accepts it."""
 
-    def __init__(self, batches: Callable[[], Iterator[BlockBatch]]) -> None:
+    def __init__(self, batches: Callable[[], Iterator[object]]) -> None:
         self._batches = batches
 
-    def __iter__(self) -> Iterator[BlockBatch]:
+    def __iter__(self) -> Iterator[object]:
         return self._batches()

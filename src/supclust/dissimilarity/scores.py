@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from supclust.dissimilarity._square_cpu import gather_pairs, spread_pairs
 from supclust.dissimilarity.base import Features
 
-Group = tuple[Tensor, list[int], Tensor]  # pair features (e, d), its blocks, places in a matrix
+Group = tuple[Tensor, list[int]]  # pair features (e, d), and the blocks that have them
 
 
 def pair_scores(
@@ -45,10 +46,9 @@ def pair_scores(
     rows = list(range(len(weight))) if row_of_block is None else row_of_block.tolist()
     entries = _entries(features, weight, rows, lengths)
     n = max(points_of(len(entry)) for entry in entries.values())
-    groups = []
-    for row, entry in entries.items():
-        upper = upper_places(points_of(len(entry)), n, weight.device)
-        groups.append((entry, [i for i, r in enumerate(rows) if r == row], upper))
+    groups = [
+        (entry, [i for i, r in enumerate(rows) if r == row]) for row, entry in entries.items()
+    ]
     scores: Tensor = _PairScores.apply(weight, bias, groups, n)  # type: ignore[no-untyped-call]
     return scores
 
@@ -132,24 +132,57 @@ class _PairScores(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, bias: Tensor, groups: list[Group], n: int) -> Tensor:
         ctx.groups = groups
         ctx.shape = weight.shape
-        upper = weight.new_zeros(len(weight), n * n)
-        for entry, blocks, places in groups:
+        square = weight.new_zeros(len(weight), n, n)
+        for entry, blocks in groups:
             scores = torch.addmm(bias[blocks, None], weight[blocks], entry.T)  # (k, e)
-            for block, row in zip(blocks, scores, strict=True):
-                upper[block].index_copy_(0, places, row)
-        square = upper.view(-1, n, n)
-        return square + square.mT
+            write = _spread_on_host if square.device.type == "cpu" else _spread_on_device
+            write(scores, blocks, square)
+        return square
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        both = (gradient + gradient.mT).flatten(1)  # (b, n^2)
-        d_weight, d_bias = both.new_zeros(ctx.shape), both.new_zeros(ctx.shape[0])
-        for entry, blocks, places in ctx.groups:
-            per_pair = torch.stack([both[block].index_select(0, places) for block in blocks])
+        d_weight, d_bias = gradient.new_zeros(ctx.shape), gradient.new_zeros(ctx.shape[0])
+        for entry, blocks in ctx.groups:
+            read = _gather_on_host if gradient.device.type == "cpu" else _gather_on_device
+            per_pair = read(gradient, blocks, len(entry))  # (k, e)
             d_weight[blocks] = per_pair @ entry
             d_bias[blocks] = per_pair.sum(dim=1)
         return d_weight, d_bias, None, None
+
+
+def _spread_on_host(scores: Tensor, blocks: list[int], square: Tensor) -> None:
+    """Write the scores (k, e) of k blocks into both triangles of their matrices."""
+    m, squares = points_of(scores.shape[1]), square.numpy()
+    for block, row in zip(blocks, scores.numpy(), strict=True):
+        spread_pairs(row, squares[block, :m, :m])
+
+
+def _spread_on_device(scores: Tensor, blocks: list[int], square: Tensor) -> None:
+    """`_spread_on_host` in torch."""
+    n = square.shape[1]
+    upper = upper_places(points_of(scores.shape[1]), n, square.device)
+    both = torch.cat([upper, upper % n * n + upper // n])
+    square.view(len(square), -1)[blocks] = square.new_zeros(len(blocks), n * n).index_copy_(
+        1, both, scores.repeat(1, 2)
+    )
+
+
+def _gather_on_host(gradient: Tensor, blocks: list[int], e: int) -> Tensor:
+    """(k, e) sums of the two entries of every pair of k blocks."""
+    m, squares = points_of(e), gradient.numpy()
+    per_pair = gradient.new_empty(len(blocks), e)
+    for block, row in zip(blocks, per_pair.numpy(), strict=True):
+        gather_pairs(squares[block, :m, :m], row)
+    return per_pair
+
+
+def _gather_on_device(gradient: Tensor, blocks: list[int], e: int) -> Tensor:
+    """`_gather_on_host` in torch."""
+    n = gradient.shape[1]
+    chosen = gradient.flatten(1)[blocks]
+    upper = upper_places(points_of(e), n, gradient.device)
+    return chosen[:, upper] + chosen[:, upper % n * n + upper // n]
 
 
 class _GapScores(torch.autograd.Function):

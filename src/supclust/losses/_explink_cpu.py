@@ -55,6 +55,10 @@ class Solved(NamedTuple):
 
     losses: Doubles
     """(b,)"""
+    pure: Doubles
+    """(b,) what the pure terms add to them; zeros for ranking."""
+    impure: Doubles
+    """(b,) what the impure terms add to them; likewise."""
     in_alpha: Doubles
     """(b,) dJ/dalpha of each block; 0 where alpha is infinite."""
     in_dissimilarity: Floats | None
@@ -88,16 +92,16 @@ def solve(
     b = len(dissimilarity)
     facts = block_facts(dissimilarity, lengths, alphas)
     orders = _orders(labels, lengths)
-    losses, in_alpha = np.zeros(b), np.zeros(b)
+    losses, parts, in_alpha = np.zeros(b), np.zeros((2, b)), np.zeros(b)
     out = np.zeros_like(dissimilarity) if gradient else np.zeros((b, 0, 0), dissimilarity.dtype)
     over_parts(
         lambda start, stop: _solve_blocks(
             dissimilarity, labels, orders, lengths, alphas, facts, terms.ranking, terms.adjacent,
-            terms.mean, terms.low, terms.high, losses, in_alpha, out, start, stop,
+            terms.mean, terms.low, terms.high, losses, parts, in_alpha, out, start, stop,
         ),
         b,
     )  # fmt: skip
-    return Solved(losses, in_alpha, out if gradient else None)
+    return Solved(losses, parts[0], parts[1], in_alpha, out if gradient else None)
 
 
 def _orders(labels: Ints, lengths: Ints) -> Ints:
@@ -111,7 +115,7 @@ def _orders(labels: Ints, lengths: Ints) -> Ints:
 @njit(cache=True, nogil=True)
 def _solve_blocks(
     batch, labels, orders, lengths, alphas, facts, ranking, adjacent, mean, low, high, losses,
-    in_alpha, out, start, stop,
+    parts, in_alpha, out, start, stop,
 ):  # fmt: skip
     for k in range(start, stop):
         n = lengths[k]
@@ -119,8 +123,8 @@ def _solve_blocks(
         order = orders[k, :n]
         reading = Reading(fact[AVERAGE] != 0.0, fact[STAND_IN])
         starts = _cluster_starts(labels[k], order)
-        if n < 2 or len(starts) == n + 1:
-            continue  # no pure merge, no term
+        if n < 2 or len(starts) == n + 1 or len(starts) == 2:
+            continue  # no pure merge, or nothing to tell clusters apart by
         linkage = choose_linkage(alphas[k], fact[LOWEST], fact[HIGHEST], fact[CEILING], n)
         rules = Rules(ranking, adjacent, 0.0 if ranking else high, fact[CEILING])
         losses[k], in_alpha[k] = _solve(
@@ -133,6 +137,7 @@ def _solve_blocks(
             fact[SLACK],
             low,
             mean,
+            parts[:, k],
             out[k],
         )
 
@@ -152,8 +157,8 @@ def _cluster_starts(labels, order):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, out):
-    """Loss and dJ/dalpha of one block; dJ/df into ``out`` unless it is empty."""
+def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, out):
+    """Loss and dJ/dalpha of one block; its parts, and dJ/df into ``out`` unless it is empty."""
     pairs, height, weights = grow_forest(D, reading, order, starts, linkage)
     pairs, height, weights = order_rounds(order, starts, pairs, height, weights)
     rounds = _rounds(pairs, len(order))
@@ -164,7 +169,7 @@ def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, out):
     count_survivors(entries, layout, rules, height, limit, tally, live, born)
     active = tally[TOTALS, ACTIVE]
     share = 1.0 / active if mean and active > 0.0 else 1.0
-    loss, slopes = _pure_terms(rules, tally, height, low, mean, share)
+    loss, slopes = _pure_terms(rules, tally, height, low, mean, share, parts)
     if out.shape[0] == 0:
         return loss, 0.0
     in_alpha = pure_gradient(D, reading, order, linkage, pairs, height, weights, slopes, out)
@@ -207,8 +212,8 @@ def _prepare(height, rules, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pure_terms(rules, tally, height, low, mean, share):
-    """Loss, and dJ/dh of every round (0 for an infinite one)."""
+def _pure_terms(rules, tally, height, low, mean, share, parts):
+    """Loss, and dJ/dh of every round (0 for an infinite one); writes the (2,) parts."""
     slopes = np.zeros(len(height))
     loss = tally[TOTALS, VALUE] * share
     if rules.ranking:
@@ -230,6 +235,8 @@ def _pure_terms(rules, tally, height, low, mean, share):
     scale = 1.0 / active if mean and active > 0 else 1.0
     for t in range(len(height)):
         slopes[t] *= scale
+    parts[0] = total * scale
+    parts[1] = loss
     return loss + total * scale, slopes
 
 

@@ -28,8 +28,8 @@ INF = float("inf")
 @torch.no_grad()
 def solve_on_device(
     blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Compute losses (b,), gradients in alpha (b,) and in the dissimilarities (b, n, n).
+) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor, Tensor | None]:
+    """Compute losses (b,), their pure and impure parts, gradients in alpha (b,) and (b, n, n).
 
     Args:
         blocks: checked batch.
@@ -54,14 +54,14 @@ def solve_on_device(
     share = torch.ones_like(tally.active)
     if terms.mean:
         share = 1.0 / tally.active.clamp(min=1.0)
-    losses, slopes = _pure_terms(state, tally, rounds, share)
+    losses, parts, slopes = _pure_terms(state, tally, rounds, share)
     if not gradient:
-        return losses, torch.zeros_like(losses), None
+        return losses, parts, torch.zeros_like(losses), None
     slope, moment, in_alpha = _unwind(state, tape, slopes, survivors, share)
     finite_alpha = torch.where(state.alpha.isinf(), 0.0, state.alpha)
     total = slope + finite_alpha[:, None, None] * moment
     scale = torch.where(state.pure, 0.5, 0.5 * share[:, None, None])
-    return losses, in_alpha, (total * scale).to(blocks.values.dtype)
+    return losses, parts, in_alpha, (total * scale).to(blocks.values.dtype)
 
 
 def _start(blocks: Blocks, alphas: Tensor) -> tuple[State, Tensor]:
@@ -101,13 +101,16 @@ def _start(blocks: Blocks, alphas: Tensor) -> tuple[State, Tensor]:
 
 
 def _round_counts(state: State) -> Tensor:
-    """(b,) pure merges of each block: its points less its clusters."""
+    """(b,) rounds of each block: its points less its clusters, none where it is one cluster."""
     first = ~(state.pure & (state.slot < state.slot[:, None])).any(dim=2)
-    return (state.alive & ~first).sum(dim=1)
+    merges = (state.alive & ~first).sum(dim=1)
+    return torch.where(merges == state.alive.sum(dim=1) - 1, 0, merges)
 
 
-def _pure_terms(state: State, tally: Tally, rounds: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
-    """(b,) losses, and (b, R) dJ/dh of every round, 0 for an infinite or absent one."""
+def _pure_terms(
+    state: State, tally: Tally, rounds: Tensor, share: Tensor
+) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]:
+    """(b,) losses, (b,) parts, and (b, R) dJ/dh of every round, 0 for an infinite or absent one."""
     terms, height = tally.terms, tally.height
     present = torch.arange(height.shape[1], device=height.device) < rounds[:, None]
     endless = present & (height > state.ceiling[:, None])
@@ -116,14 +119,15 @@ def _pure_terms(state: State, tally: Tally, rounds: Tensor, share: Tensor) -> tu
         violations = tally.starts.cumsum(dim=1)[:, :-1]
         bad = (endless & (violations > 0)).any(dim=1)
         slopes = torch.where(present & ~endless, violations, 0.0) * share[:, None]
-        return torch.where(bad, INF, loss), slopes
+        none = torch.zeros_like(loss)
+        return torch.where(bad, INF, loss), (none, none), slopes
     active = present & (height > terms.low)
     value = torch.where(active & ~endless, height - terms.low, 0.0).sum(dim=1)
     scale = torch.ones_like(value)
     if terms.mean:
         scale = 1.0 / active.sum(dim=1).clamp(min=1).double()
-    loss = torch.where(endless.any(dim=1), INF, loss + value * scale)
-    return loss, (active & ~endless) * scale[:, None]
+    pure = torch.where(endless.any(dim=1), INF, value * scale)
+    return loss + pure, (pure, loss), (active & ~endless) * scale[:, None]
 
 
 def _unwind(

@@ -25,7 +25,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.losses._mixing import leaf_weight, mix, value_of
+from supclust.hac._exponential import exponential
+from supclust.losses._mixing import LINEAR, leaf_weight, mix, value_of
 from supclust.losses._pure_cpu import place_of
 
 # Columns of an entry that stands for a pair of clusters,
@@ -67,15 +68,24 @@ def pack_entries(D, reading, order, layout, total, linkage):  # type: ignore[no-
     """Entries (e, 3) of all impure pairs of points."""
     n = len(order)
     entries = np.empty((total, 3))
+    psi = np.empty(n)
+    weight = np.empty(n)
     e = 0
     for r in range(n):
         i = order[r]
-        for c in range(layout[r, END], n):
-            j = order[c]
-            value = value_of(D, reading, i, j)
-            entries[e, PSI] = value
-            entries[e, WEIGHT] = leaf_weight(linkage, value, i, j, n)
-            e += 1
+        columns = order[layout[r, END] :]
+        for k in range(len(columns)):
+            psi[k] = value_of(D, reading, i, columns[k])
+        if linkage.form == LINEAR:
+            for k in range(len(columns)):  # nothing but arithmetic in a row: vectorised
+                weight[k] = exponential(linkage.alpha * (psi[k] - linkage.centre))
+        else:
+            for k in range(len(columns)):
+                weight[k] = leaf_weight(linkage, psi[k], i, columns[k], n)
+        for k in range(len(columns)):
+            entries[e + k, PSI] = psi[k]
+            entries[e + k, WEIGHT] = weight[k]
+        e += len(columns)
     return entries
 
 

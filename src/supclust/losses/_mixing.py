@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from supclust.hac._exponential import exponential
+
 EXTREME = 0
 LINEAR = 1
 LOG = 2
@@ -83,7 +85,7 @@ def leaf_weight(linkage, value, i, j, n):  # type: ignore[no-untyped-def]
     if linkage.form == EXTREME:
         return float(min(i, j) * n + max(i, j))
     exponent = linkage.alpha * (value - linkage.centre)
-    return np.exp(exponent) if linkage.form == LINEAR else exponent
+    return exponential(exponent) if linkage.form == LINEAR else exponent
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

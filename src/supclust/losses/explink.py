@@ -11,6 +11,7 @@ from torch import Tensor
 from supclust.losses._explink_cpu import solve
 from supclust.losses._explink_device import solve_on_device
 from supclust.losses.inputs import Blocks, as_blocks
+from supclust.losses.parts import LossParts
 from supclust.losses.terms import Competitors, Reduction, Terms, Variant, choose_terms
 
 Kernel = Literal["auto", "cpu", "device"]
@@ -38,6 +39,29 @@ def explink_losses(
     >>> explink_losses(D, [0, 0, 1], alpha=0.0)  # 3 - 2
     tensor([1.])
     """
+    return explink_loss_parts(
+        dissimilarity, labels, alpha, variant=variant, threshold=threshold, margin=margin,
+        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel,
+    ).total  # fmt: skip
+
+
+def explink_loss_parts(
+    dissimilarity: Tensor,
+    labels: Tensor | Sequence[int],
+    alpha: float | Tensor,
+    *,
+    variant: Variant = "ranking",
+    threshold: float | None = None,
+    margin: float | None = None,
+    competitors: Competitors = "all",
+    reduction: Reduction = "sum",
+    lengths: Tensor | None = None,
+    kernel: Kernel = "auto",
+) -> LossParts:
+    """`explink_losses` with their pure (within) and impure (across) parts, float64.
+
+    A ranking term is a difference of the two, so this variant has no parts.
+    """
     terms = choose_terms(variant, threshold, margin, competitors, reduction)
     if kernel not in get_args(Kernel):
         raise ValueError(
@@ -48,10 +72,12 @@ def explink_losses(
     blocks = as_blocks(dissimilarity, labels, lengths, check=not on_host)
     alphas = _alphas(alpha, blocks.values)
     wanted = torch.is_grad_enabled() and (blocks.values.requires_grad or alphas.requires_grad)
+    # Parts leave by the side: as outputs they would cost autograd 20 us, a tenth of a small block.
+    parts: list[Tensor] = []
     losses: Tensor = _ExpLinkLosses.apply(  # type: ignore[no-untyped-call]
-        blocks.values, alphas, blocks.labels, blocks.lengths, terms, on_host, wanted
+        blocks.values, alphas, blocks.labels, blocks.lengths, terms, on_host, wanted, parts
     )
-    return losses
+    return LossParts(losses) if terms.ranking else LossParts(losses, *parts)
 
 
 def explink_loss(
@@ -97,7 +123,8 @@ def explink_loss(
 
     Returns:
         0-dim sum of the blocks' losses; `explink_losses` gives them one by one. Blocks without
-        a pure merge (one point, all singletons) or without a violation give 0.
+        a pure merge (one point, all singletons), of one cluster only or without a violation
+        give 0.
 
     Ties between pure merges go to the pair whose smallest points come first. Linkages that differ
     by less than 1e-12 of the largest dissimilarity count as equal, hence as no violation.
@@ -137,27 +164,33 @@ def _alphas(alpha: float | Tensor, batch: Tensor) -> Tensor:
 
 
 class _ExpLinkLosses(torch.autograd.Function):
-    """(b,) losses; their gradients are computed along with them and kept."""
+    """(b,) losses; their gradients are computed along with them and kept, parts put aside."""
 
     @staticmethod
     def forward(
         ctx: Any, values: Tensor, alphas: Tensor, labels: Tensor, lengths: Tensor, terms: Terms,
-        on_host: bool, wanted: bool,
+        on_host: bool, wanted: bool, aside: list[Tensor],
     ) -> Tensor:  # fmt: skip
         blocks = Blocks(values.detach(), labels, lengths)
         run = _on_host if on_host else solve_on_device
-        losses, in_alpha, in_values = run(blocks, alphas.detach(), terms, wanted)
+        losses, parts, in_alpha, in_values = run(blocks, alphas.detach(), terms, wanted)
         if wanted:
             ctx.save_for_backward(values, alphas, in_values, in_alpha)
+        aside += parts
         return losses.to(values.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        slopes = _FirstDerivative.apply(  # type: ignore[no-untyped-call]
-            grads[0], *ctx.saved_tensors
-        )
-        in_values, in_alpha = slopes
-        return in_values, in_alpha, None, None, None, None, None
+        # A graph of the gradient is made on request only: it costs as much as all the rest here.
+        scale: Any = _FirstDerivative.apply if torch.is_grad_enabled() else _scaled
+        in_values, in_alpha = scale(grads[0], *ctx.saved_tensors)
+        return in_values, in_alpha, None, None, None, None, None, None
+
+
+def _scaled(
+    grad: Tensor, values: Tensor, alphas: Tensor, in_values: Tensor, in_alpha: Tensor
+) -> tuple[Tensor, Tensor]:
+    return grad[:, None, None] * in_values, grad.double() * in_alpha
 
 
 class _FirstDerivative(torch.autograd.Function):
@@ -167,7 +200,7 @@ class _FirstDerivative(torch.autograd.Function):
     def forward(
         ctx: Any, grad: Tensor, values: Tensor, alphas: Tensor, in_values: Tensor, in_alpha: Tensor
     ) -> tuple[Tensor, Tensor]:
-        return grad[:, None, None] * in_values, grad.double() * in_alpha
+        return _scaled(grad, values, alphas, in_values, in_alpha)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, ...]:
@@ -180,7 +213,7 @@ class _FirstDerivative(torch.autograd.Function):
 
 def _on_host(
     blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool
-) -> tuple[Tensor, Tensor, Tensor | None]:
+) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor, Tensor | None]:
     """Run the compiled kernel, wherever the tensors are; results on their device."""
     values, labels, lengths, alpha = (t.cpu().contiguous().numpy() for t in (*blocks, alphas))
     solved = solve(values, labels, lengths, alpha, terms, gradient)
@@ -188,6 +221,7 @@ def _on_host(
     slopes = solved.in_dissimilarity
     return (
         torch.from_numpy(solved.losses).to(device),
+        (torch.from_numpy(solved.pure).to(device), torch.from_numpy(solved.impure).to(device)),
         torch.from_numpy(solved.in_alpha).to(device),
         None if slopes is None else torch.from_numpy(slopes).to(device),
     )

@@ -10,6 +10,7 @@ from torch import Tensor
 from supclust.hac.boruvka import spanning_edges
 from supclust.losses.inputs import Blocks, Pairs, as_blocks, pair_kinds
 from supclust.losses.pairs import choose_hinge, push_nearest, symmetric
+from supclust.losses.parts import LossParts, sum_of
 from supclust.losses.terms import Reduction
 
 INF = float("inf")
@@ -33,13 +34,30 @@ def mst_losses(
     >>> mst_losses(D, [0, 0, 0], threshold=1.0, margin=0.5)  # (1 - 0.5) + (2 - 0.5)
     tensor([2.])
     """
+    return mst_loss_parts(
+        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
+        lengths=lengths,
+    ).total  # fmt: skip
+
+
+def mst_loss_parts(
+    dissimilarity: Tensor,
+    labels: Tensor | Sequence[int],
+    *,
+    threshold: float | None = None,
+    margin: float | None = None,
+    reduction: Reduction = "sum",
+    lengths: Tensor | None = None,
+    check: bool = True,
+) -> LossParts:
+    """`mst_losses` with their parts; ``check=False`` trusts the values."""
     hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths)
+    blocks = as_blocks(dissimilarity, labels, lengths, check)
     pairs = pair_kinds(blocks)
     values = symmetric(blocks.values)
     edges, real = cluster_trees(values.detach(), blocks, pairs)
     pulled = hinge.pull(values.flatten(1).gather(1, edges), real)
-    return pulled + push_nearest(hinge, values, pairs)
+    return sum_of(pulled, push_nearest(hinge, values, pairs))
 
 
 def mst_loss(

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from supclust.losses.inputs import Pairs, as_blocks, pair_kinds
+from supclust.losses.parts import LossParts, sum_of
 from supclust.losses.terms import Reduction, check_choice, hinge_bounds
 
 INF = float("inf")
@@ -84,14 +85,32 @@ def all_pairs_losses(
     >>> all_pairs_losses(D, [0, 0, 1], threshold=2.0, margin=1.0)
     tensor([1.])
     """
+    return all_pairs_loss_parts(
+        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
+        lengths=lengths, count_both_orders=count_both_orders,
+    ).total  # fmt: skip
+
+
+def all_pairs_loss_parts(
+    dissimilarity: Tensor,
+    labels: Tensor | Sequence[int],
+    *,
+    threshold: float | None = None,
+    margin: float | None = None,
+    reduction: Reduction = "sum",
+    lengths: Tensor | None = None,
+    count_both_orders: bool = False,
+    check: bool = True,
+) -> LossParts:
+    """`all_pairs_losses` with their parts; ``check=False`` trusts the values."""
     hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths)
+    blocks = as_blocks(dissimilarity, labels, lengths, check)
     within, across = pair_kinds(blocks)
     values = symmetric(blocks.values)
     # Both orders are summed, so a sum counts twice what a mean does not.
     once = 1.0 if hinge.mean else 0.5
     pulled = hinge.pull(values, within) * (1.0 if count_both_orders else once)
-    return pulled + hinge.push(values, across) * once
+    return sum_of(pulled, hinge.push(values, across) * once)
 
 
 def all_pairs_loss(
@@ -180,12 +199,29 @@ def best_losses(
     >>> best_losses(D, [0, 0, 1])  # 1 + 1 - (4 + 2 + 2)
     tensor([-6.])
     """
+    return best_loss_parts(
+        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
+        lengths=lengths,
+    ).total  # fmt: skip
+
+
+def best_loss_parts(
+    dissimilarity: Tensor,
+    labels: Tensor | Sequence[int],
+    *,
+    threshold: float | None = None,
+    margin: float | None = None,
+    reduction: Reduction = "sum",
+    lengths: Tensor | None = None,
+    check: bool = True,
+) -> LossParts:
+    """`best_losses` with their parts; ``check=False`` trusts the values."""
     hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths)
+    blocks = as_blocks(dissimilarity, labels, lengths, check)
     pairs = pair_kinds(blocks)
     values = symmetric(blocks.values)
     pulled = hinge.pull(*nearest_values(values, pairs.within))
-    return pulled + push_nearest(hinge, values, pairs)
+    return sum_of(pulled, push_nearest(hinge, values, pairs))
 
 
 def best_loss(

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from supclust.losses.inputs import Blocks, as_blocks
 from supclust.losses.pairs import Hinge, choose_hinge
+from supclust.losses.parts import LossParts, sum_of
 from supclust.losses.terms import Reduction
 
 Generators = torch.Generator | Sequence[torch.Generator] | None
@@ -35,8 +36,29 @@ def triplet_losses(
     >>> triplet_losses(D, [0, 0, 1], triplets=torch.tensor([[0, 1, 2], [1, 0, 2]]))  # 0 + (3 - 2)
     tensor([1.])
     """
+    return triplet_loss_parts(
+        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
+        lengths=lengths, generator=generator, samples_per_point=samples_per_point,
+        triplets=triplets,
+    ).total  # fmt: skip
+
+
+def triplet_loss_parts(
+    dissimilarity: Tensor,
+    labels: Tensor | Sequence[int],
+    *,
+    threshold: float | None = None,
+    margin: float | None = None,
+    reduction: Reduction = "sum",
+    lengths: Tensor | None = None,
+    generator: Generators = None,
+    samples_per_point: int = 100,
+    triplets: Tensor | None = None,
+    check: bool = True,
+) -> LossParts:
+    """`triplet_losses` with their parts; the plain form, a hinge of the difference, has none."""
     hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths)
+    blocks = as_blocks(dissimilarity, labels, lengths, check)
     if triplets is None:
         drawn = _drawn(blocks, generator, samples_per_point)
     else:
@@ -184,13 +206,13 @@ def _given(blocks: Blocks, triplets: Tensor, ndim: int) -> Tensor:
     return given
 
 
-def _loss(hinge: Hinge, values: Tensor, triplets: Tensor) -> Tensor:
+def _loss(hinge: Hinge, values: Tensor, triplets: Tensor) -> LossParts:
     real = triplets[..., 0] >= 0  # (b, t)
     anchor, partner, stranger = triplets.clamp(min=0).unbind(dim=-1)
     close, far = _value(values, anchor, partner), _value(values, anchor, stranger)
     if hinge.low is not None:
-        return hinge.pull(close, real) + hinge.push(far, real)
-    return hinge.reduce(close - far, real & (close > far))
+        return sum_of(hinge.pull(close, real), hinge.push(far, real))
+    return LossParts(hinge.reduce(close - far, real & (close > far)))
 
 
 def _value(values: Tensor, i: Tensor, j: Tensor) -> Tensor:

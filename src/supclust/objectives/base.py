@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from zlib import crc32
 
@@ -15,7 +16,9 @@ from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity.base import Dissimilarity
 from supclust.hac.module import ExpLinkHAC
+from supclust.losses.parts import LossParts
 from supclust.objectives.divergence import GRADIENT, LOSS, OVERFLOW, TrainingDiverged
+from supclust.objectives.epoch_sums import TOTAL, EpochSums, means_by_name, parts_by_name
 from supclust.objectives.recipe import Recipe
 from supclust.objectives.split_adam import NonFiniteUpdateError, SplitAdam
 from supclust.objectives.stopping import Plateau
@@ -32,8 +35,9 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
     step and have not stopped. A split stops by `Plateau` on its dev loss (training loss where it
     has no dev blocks) and keeps its parameters from then on.
 
-    Fit it with a `BlockDataModule` of the same splits. Logged: ``train/loss``, ``dev/loss``,
-    ``splits/active`` every epoch, means over splits; ``dev/purity`` whenever the trainer validates.
+    Fit it with a `BlockDataModule` of the same splits. Logged every epoch, means over splits:
+    ``train/loss`` and ``dev/loss``, their parts ``.../loss_within`` and ``.../loss_across`` (where
+    the loss has such parts), and ``splits/active``; ``dev/purity`` whenever the trainer validates.
 
     Args:
         dissimilarity: the models, one per split.
@@ -47,6 +51,9 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         learns_alpha: whether alpha is a parameter, (S,).
         takes_cluster_steps: whether a step may be about one ground-truth cluster.
         history: per epoch, {"train", "dev"} losses as (S,) tensors (NaN: the split had stopped).
+        details: per epoch likewise, parts of the losses ("train_within", "train_across",
+            "dev_within", "dev_across"; NaN also where a loss has none), "alpha" if it is learned,
+            "dev_purity" if the trainer validated.
     """
 
     name: ClassVar[str]
@@ -67,7 +74,8 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         self.hac = ExpLinkHAC(0.0 if self.learns_alpha else self.alpha_fixed)
         self.stopping = Plateau(len(self.splits), self.recipe.window, self.recipe.tolerance)
         self.history: list[dict[str, Tensor]] = []
-        self._totals = torch.zeros(len(self.splits), dtype=torch.float64)
+        self.details: list[dict[str, Tensor]] = []
+        self._sums = EpochSums(len(self.splits))
         self._purities = [[] for _ in self.splits]
         if self.learns_alpha:
             self.alpha = nn.Parameter(self._alpha_start())
@@ -78,10 +86,10 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
     # -- what a subclass says -----------------------------------------------------------------
 
     @abstractmethod
-    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor:
+    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor | LossParts:
         """(b,) losses of whole blocks from their (b, n, n) dissimilarities."""
 
-    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor:
+    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor | LossParts:
         """(b,) losses of one cluster of each block from the (b, m, n) rows of its points."""
         raise ValueError(
             f"objective {self.name!r} looks at whole trees and takes one step per block; received "
@@ -92,12 +100,17 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
 
     def losses(self, batch: BlockBatch) -> Tensor:
         """(b,) losses of a batch under the model of each block's split."""
+        return self.loss_parts(batch).total
+
+    def loss_parts(self, batch: BlockBatch) -> LossParts:
+        """`losses`, with what their within and across terms add to them."""
         values = self.dissimilarities(batch)
         if not bool(values.detach().sum().isfinite()):
             self._check(values.detach().flatten(1).isfinite().all(dim=1), batch, OVERFLOW)
         compute = self.block_losses if batch.anchors is None else self.cluster_losses
-        losses = compute(values, batch)
-        self._check(losses.detach().isfinite(), batch, LOSS)
+        found = compute(values, batch)
+        losses = LossParts(found) if isinstance(found, Tensor) else found
+        self._check(losses.total.detach().isfinite(), batch, LOSS)
         return losses
 
     def dissimilarities(self, batch: BlockBatch) -> Tensor:
@@ -148,36 +161,38 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         self.train()  # Lightning keeps the mode it is given
 
     def on_train_epoch_start(self) -> None:
-        """Begin the sum of the epoch's losses."""
-        self._totals = torch.zeros(len(self.splits), dtype=torch.float64, device=self.device)
+        """Begin the sums of the epoch's losses."""
+        self._sums = EpochSums(len(self.splits), self.device)
 
-    def training_step(self, batch: BlockBatch, batch_idx: int) -> None:
-        """One step of the optimiser for every active split in the batch."""
-        losses = self.losses(batch)
+    def training_step(self, batches: Sequence[BlockBatch], batch_idx: int) -> None:
+        """One step of the optimiser for every active split in the batches."""
         optimizer: Any = self.optimizers()
         optimizer.zero_grad()
-        if losses.requires_grad:  # a batch of degenerate blocks may not depend on anything
-            self.manual_backward(losses.sum())
         active = torch.zeros_like(self.stopping.active)
-        active[batch.split_of_block] = True
+        for batch in batches:
+            parts = self.loss_parts(batch)
+            if parts.total.requires_grad:  # degenerate blocks may not depend on anything
+                self.manual_backward(parts.total.sum())
+            active[batch.split_of_block] = True
+            self._sums.add(batch.split_of_block, parts)
         active &= self.stopping.active
         try:
             optimizer.step(active=active)
         except NonFiniteUpdateError as error:
-            bad = torch.isin(batch.split_of_block.cpu(), torch.tensor(error.splits))
-            self._check(~bad, batch, GRADIENT)
+            for batch in batches:
+                bad = torch.isin(batch.split_of_block.cpu(), torch.tensor(error.splits))
+                self._check(~bad, batch, GRADIENT)
         if self.dissimilarity.training:  # a frozen one has not been updated
             self.dissimilarity.after_step(active)
-        self._totals.index_add_(0, batch.split_of_block, losses.detach().double())
 
     def on_train_epoch_end(self) -> None:
         """Apply the stopping rule to every split."""
         active = self.stopping.active.clone()
-        train = self._totals.masked_fill(~active, torch.nan)
-        dev = self.dev_losses().masked_fill(~active, torch.nan)
+        train = self._sums.read().masked_fill(~active, torch.nan)  # (3, S)
+        dev = self._dev_sums().read().masked_fill(~active, torch.nan)
         watched = torch.where(self._has_dev(), dev, train)
-        self.history.append({"train": train.cpu(), "dev": dev.cpu()})
-        self.stopping.update(watched)
+        self._remember(train.cpu(), dev.cpu())
+        self.stopping.update(watched[TOTAL])
         self._data().active = tuple(self.stopping.active.tolist())
         self.trainer.should_stop |= not bool(self.stopping.active.any())
         self._report(train, watched)
@@ -185,16 +200,30 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
     @torch.no_grad()
     def dev_losses(self) -> Tensor:
         """(S,) sums of the losses of the dev blocks of every active split, in evaluation mode."""
-        total = torch.zeros(len(self.splits), dtype=torch.float64, device=self.device)
+        return self._dev_sums().read()[TOTAL]
+
+    @torch.no_grad()
+    def _dev_sums(self) -> EpochSums:
+        sums = EpochSums(len(self.splits), self.device)
         was_training = self.training
         self.eval()
         for batch in self._data().whole("dev", only_active=True):
-            total.index_add_(0, batch.split_of_block, self.losses(batch).double())
+            sums.add(batch.split_of_block, self.loss_parts(batch))
         self.train(was_training)
-        return total
+        return sums
+
+    def _remember(self, train: Tensor, dev: Tensor) -> None:
+        """Add an epoch to the history and its details, from the (3, S) sums of its losses."""
+        self.history.append({"train": train[TOTAL], "dev": dev[TOTAL]})
+        epoch = parts_by_name("train", train) | parts_by_name("dev", dev)
+        if self.learns_alpha:
+            epoch["alpha"] = self.alpha.detach().double().cpu().clone()
+        if self._validated_epoch == self.current_epoch:
+            epoch["dev_purity"] = torch.tensor(self.purities(), dtype=torch.float64)
+        self.details.append(epoch)
 
     def _report(self, train: Tensor, watched: Tensor) -> None:
-        """Means over splits to the loggers and the progress bar, where there are any.
+        """Means over splits of (3, S) sums to the loggers and the bar, where there are any.
 
         `self.log` would take as long as a step of training, so loggers are called directly.
         """
@@ -202,8 +231,8 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         if not self.trainer.loggers and not bar:
             return
         values = {
-            "train/loss": float(train.nanmean()),
-            "dev/loss": float(watched.nanmean()),
+            **means_by_name("train", train),
+            **means_by_name("dev", watched),
             "splits/active": float(self.stopping.active.sum()),
         }
         for logger in self.trainer.loggers:

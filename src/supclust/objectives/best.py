@@ -7,7 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from supclust.data.batch import BlockBatch
-from supclust.losses import best_losses
+from supclust.losses.pairs import best_loss_parts
+from supclust.losses.parts import LossParts, sum_of
 from supclust.objectives.anchored import anchored_rows, hinged, nearest
 from supclust.objectives.base import Objective
 
@@ -18,16 +19,20 @@ class Best(Objective):
     name: ClassVar[str] = "best"
     takes_cluster_steps: ClassVar[bool] = True
 
-    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor:
+    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """A within and an across term per point of every block."""
-        return best_losses(
-            dissimilarity, batch.labels, lengths=batch.lengths, **self.recipe.hinges("sum")
+        return best_loss_parts(
+            dissimilarity,
+            batch.labels,
+            lengths=batch.lengths,
+            check=False,
+            **self.recipe.hinges("sum"),
         )
 
-    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor:
+    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:
         """A within and an across term per point of the cluster."""
         assert batch.anchors is not None
         pairs = anchored_rows(rows, batch.anchors, batch.labels)
         hinges = self.recipe.hinges("sum")
         down = hinged(*nearest(pairs.values, pairs.within), 1, **hinges)
-        return down + hinged(*nearest(pairs.values, pairs.across), -1, **hinges)
+        return sum_of(down, hinged(*nearest(pairs.values, pairs.across), -1, **hinges))

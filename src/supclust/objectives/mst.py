@@ -8,7 +8,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from supclust.data.batch import BlockBatch
-from supclust.losses import mst_losses
+from supclust.losses.mst import mst_loss_parts, mst_losses
+from supclust.losses.parts import LossParts, sum_of
 from supclust.objectives.anchored import anchored_rows, hinged, nearest
 from supclust.objectives.base import Objective
 
@@ -20,13 +21,17 @@ class MST(Objective):
     alpha_fixed: ClassVar[float] = -math.inf  # made for single linkage, and watched by it
     takes_cluster_steps: ClassVar[bool] = True
 
-    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor:
+    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """The trees of all clusters and an across term per point of every block."""
-        return mst_losses(
-            dissimilarity, batch.labels, lengths=batch.lengths, **self.recipe.hinges("sum")
+        return mst_loss_parts(
+            dissimilarity,
+            batch.labels,
+            lengths=batch.lengths,
+            check=False,
+            **self.recipe.hinges("sum"),
         )
 
-    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor:
+    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:
         """The tree of the cluster and an across term per point of it."""
         assert batch.anchors is not None
         pairs = anchored_rows(rows, batch.anchors, batch.labels)
@@ -37,4 +42,4 @@ class MST(Objective):
         # One label: the loss of a block that is the cluster alone is that of its tree.
         label = batch.anchors.clamp(min=-1, max=0)
         down = mst_losses(inside, label, lengths=counts, **hinges)
-        return down + hinged(*nearest(pairs.values, pairs.across), -1, **hinges)
+        return sum_of(down, hinged(*nearest(pairs.values, pairs.across), -1, **hinges))

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from supclust.data.batch import BlockBatch
-from supclust.losses import triplet_losses
+from supclust.losses.parts import LossParts, sum_of
+from supclust.losses.triplets import triplet_loss_parts
 from supclust.objectives.anchored import draw_partners, hinged
 from supclust.objectives.base import Objective
 
@@ -23,22 +24,29 @@ class Triplet(Objective):
     name: ClassVar[str] = "triplet"
     takes_cluster_steps: ClassVar[bool] = True
 
-    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor:
+    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """Triplets anchored at every point of every block."""
-        return triplet_losses(
+        return triplet_loss_parts(
             dissimilarity,
             batch.labels,
             lengths=batch.lengths,
             generator=[self.generator(batch, i) for i in range(len(batch))],
             samples_per_point=self.recipe.samples_per_point,
+            check=False,
             **self.recipe.hinges("sum"),
         )
 
-    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor:
+    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:
         """Triplets anchored at every point of the cluster."""
-        return torch.cat([self._cluster_loss(rows[i], batch, i) for i in range(len(batch))])
+        each = [self._cluster_loss(rows[i], batch, i) for i in range(len(batch))]
+        total = torch.cat([loss.total for loss in each])
+        within = [loss.within for loss in each if loss.within is not None]
+        across = [loss.across for loss in each if loss.across is not None]
+        if not within:
+            return LossParts(total)
+        return LossParts(total, torch.cat(within), torch.cat(across))
 
-    def _cluster_loss(self, rows: Tensor, batch: BlockBatch, i: int) -> Tensor:
+    def _cluster_loss(self, rows: Tensor, batch: BlockBatch, i: int) -> LossParts:
         assert batch.anchors is not None
         anchors = batch.anchors[i][batch.anchors[i] >= 0]
         labels = batch.labels[i, : int(batch.lengths[i])]
@@ -50,5 +58,5 @@ class Triplet(Objective):
         counted = torch.ones_like(down, dtype=torch.bool)
         hinges = self.recipe.hinges("sum")
         if hinges["threshold"] is None:  # the plain form is the hinge of the difference
-            return hinged(down - up, down > up, 1, **hinges)
-        return hinged(down, counted, 1, **hinges) + hinged(up, counted, -1, **hinges)
+            return LossParts(hinged(down - up, down > up, 1, **hinges))
+        return sum_of(hinged(down, counted, 1, **hinges), hinged(up, counted, -1, **hinges))

@@ -29,6 +29,7 @@ class PurityWatch(Base):
     splits: tuple[int, ...]
     alpha: Tensor
     _purities: list[list[float]]
+    _validated_epoch: int | None = None
 
     def dissimilarities(self, batch: BlockBatch) -> Tensor:
         """(b, n, n) dissimilarities of a batch."""
@@ -64,6 +65,7 @@ class PurityWatch(Base):
 
     def on_validation_epoch_end(self) -> None:
         """Log the mean over splits of the mean over blocks."""
+        self._validated_epoch = self.current_epoch
         self.log("dev/purity", mean_purity(self.purities()).mean, batch_size=1)
 
     def on_test_epoch_end(self) -> None:

@@ -52,6 +52,15 @@ def test_groups_keep_to_the_budget_and_lose_nothing() -> None:
     assert [len(g) for g in grouped_by_size(units[:2], budget=1)] == [1, 1]
 
 
+def test_a_large_block_does_not_pad_the_small_ones() -> None:
+    rng = np.random.default_rng(0)
+    large, *small = (Unit(k, vector_block(str(k), rng, (m,))) for k, m in enumerate((500, 9, 8)))
+    assert grouped_by_size([small[1], large, small[0]], budget=10**9) == [[large], small]
+    parts = [DatasetSplit((unit.block,), (), ()) for unit in (large, *small)]
+    (step,) = BlockDataModule(parts).steps(0)
+    assert [batch.labels.shape for batch in step] == [(1, 500), (2, 9)]
+
+
 @pytest.mark.parametrize("step_unit", ["block", "cluster"])
 def test_a_split_sees_the_same_steps_alone_and_in_company(step_unit: str) -> None:
     parts = overlapping_parts("vectors")
@@ -61,12 +70,13 @@ def test_a_split_sees_the_same_steps_alone_and_in_company(step_unit: str) -> Non
         for epoch in (0, 5):
             seen = [
                 (batch.names[i], None if batch.anchors is None else batch.anchors[i].max().item())
-                for batch in together.steps(epoch)
+                for step in together.steps(epoch)
+                for batch in step
                 for i in (batch.split_of_block == position).nonzero()[:, 0].tolist()
             ]
             expected = [
                 (b.names[0], None if b.anchors is None else b.anchors[0].max().item())
-                for b in alone.steps(epoch)
+                for (b,) in alone.steps(epoch)
             ]
             assert seen == expected
             clusters = sum(block.n_clusters for block in parts[position].train)
@@ -77,7 +87,7 @@ def test_the_order_changes_from_epoch_to_epoch() -> None:
     rng = np.random.default_rng(0)
     blocks = tuple(vector_block(str(k), rng, (1, 1)) for k in range(8))
     data = BlockDataModule([DatasetSplit(blocks, (), ())])
-    orders = {tuple(batch.names[0] for batch in data.steps(epoch)) for epoch in range(10)}
+    orders = {tuple(batch.names[0] for (batch,) in data.steps(epoch)) for epoch in range(10)}
     assert len(orders) > 5
     assert all(sorted(order) == [str(k) for k in range(8)] for order in orders)
 
@@ -85,7 +95,7 @@ def test_the_order_changes_from_epoch_to_epoch() -> None:
 def test_inactive_splits_are_left_out() -> None:
     data = BlockDataModule(overlapping_parts("vectors"))
     data.active = (False, True, False)
-    assert {int(s) for batch in data.steps(0) for s in batch.split_of_block} == {1}
+    assert {int(s) for step in data.steps(0) for batch in step for s in batch.split_of_block} == {1}
     assert {int(s) for b in data.whole("dev", only_active=True) for s in b.split_of_block} == {1}
     assert {int(s) for b in data.whole("dev") for s in b.split_of_block} == {0, 1, 2}
 
@@ -94,7 +104,7 @@ def test_moving_a_batch_moves_all_of_it() -> None:
     for kind in ("vectors", "pairs"):
         parts = overlapping_parts(kind, 1)
         data = BlockDataModule(parts, step_unit="cluster")
-        moved = next(data.steps(0)).to("meta")
+        moved = next(data.steps(0))[0].to("meta")
         tensors = [moved.labels, moved.lengths, moved.split_of_block, moved.row_of_block]
         tensors += [moved.anchors, *moved.features]
         assert all(tensor.device.type == "meta" for tensor in tensors)

@@ -308,10 +308,9 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_degenerate_blocks_give_zero(kernel: str, alpha: float, labels: list[int]) -> None:
     n = len(labels)
     D = torch.tensor(problem("random", n)[0])
-    for options in VARIANTS:
-        # The one cluster has pure merges, which the threshold variant does count: from far above.
+    for options, threshold in product(VARIANTS, (-1e6, 1e6)):
         value, gradient, in_alpha = ours(
-            D, np.array(labels), alpha, **options, threshold=1e6, margin=1.0, kernel=kernel
+            D, np.array(labels), alpha, **options, threshold=threshold, margin=1.0, kernel=kernel
         )
         assert value == 0 and (gradient == 0).all() and in_alpha == 0
 
@@ -349,7 +348,9 @@ def test_result_has_the_dtype_of_the_input_and_leaves_it_alone() -> None:
     for dtype in (torch.int32, torch.uint8):
         assert explink_loss(D, labels.to(dtype), -1.0) == explink_loss(D, labels, -1.0)
     assert explink_loss(D, labels.tolist(), -1.0) == explink_loss(D, labels, -1.0)
-    assert explink_loss(D, labels * -1000, -1.0) == explink_loss(D, labels, -1.0)
+    # Names of clusters decide the order in which terms are added, so only rounding may differ.
+    renamed = explink_loss(D, labels * -1000, -1.0)
+    torch.testing.assert_close(renamed, explink_loss(D, labels, -1.0), rtol=1e-14, atol=0)
 
 
 @KERNELS
