@@ -8,7 +8,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from supclust.data import aminer, faces, pair_folders, shapes, vector_files
+from supclust.data import (
+    aminer,
+    faces,
+    gum_coref,
+    gum_mentions,
+    pair_folders,
+    shapes,
+    vector_files,
+)
 from supclust.data.block import Block, Dataset
 from supclust.data.errors import DataError
 from supclust.data.frames import TABLE_SUFFIXES, read_frame, suffix_of
@@ -70,7 +78,8 @@ def check_path(path: str | Path) -> list[Report]:
         raise DataError(
             f"no known layout: expected {faces.UMIST_FILE}, {aminer.INDEX_FILE} with blocks/, "
             f"block folders "
-            f"with {pair_folders.LABELS_FILE}, <name>.data.gz with labels, or folders of these",
+            f"with {pair_folders.LABELS_FILE}, <name>.data.gz with labels, the tables of GUM "
+            f"coreference, or folders of these",
             path,
         )
     return found
@@ -81,6 +90,8 @@ def _check_folder(path: Path) -> list[Report]:
         return [Report(path, "UMIST faces", faces.read_umist(path))]
     if (path / aminer.INDEX_FILE).is_file() and (path / "blocks").is_dir():
         return [Report(path, "AMINER", aminer.read_aminer(path))]
+    if gum_mentions.has_tables(path):
+        return [Report(path, "GUM coreference", gum_coref.read_gum_coref(path))]
     if any((entry / pair_folders.LABELS_FILE).is_file() for entry in path.iterdir()):
         return [Report(path, "block folders", pair_folders.read_pair_folders(path))]
     names = sorted({entry.name.split(".data")[0] for entry in path.glob("*.data*")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -18,3 +19,17 @@ class DataError(ValueError):
         self.line = line
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(place + problem)
+
+
+def missing(path: str | Path) -> DataError:
+    """The error for a path that does not exist, with names that look like it."""
+    given = Path(path)
+    # Where the path ends to exist: a mistake is often in a folder's name.
+    broken = given
+    while not broken.parent.exists():
+        broken = broken.parent
+    beside = [entry.name for entry in broken.parent.iterdir()] if broken.parent.is_dir() else []
+    close = get_close_matches(broken.name, beside, n=3)
+    guess = f" Did you mean {' or '.join(str(broken.parent / name) for name in close)}?"
+    where = "" if given.is_absolute() else f" below {Path.cwd()}"
+    return DataError(f"no such file or folder{where}.{guess if close else ''}", path)

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from supclust.data.download import FetchError, Progress, RemoteFile, download
 from supclust.data.errors import DataError
+from supclust.data.faces import UMIST_FILE
 from supclust.data.umist_files import pack, umist_remote_files
+from supclust.data.unfinished import DOWNLOADS, begin, end, give_up
 
 GITHUB = "https://raw.githubusercontent.com"
 REXA_AT = "cthorrez/deepsetLinkage/01f61623041c3efaaadebeab9fbd4ae6cde6d58f/data/rexa"
@@ -60,6 +62,9 @@ NOT_OFFERED = {
     "aminer/blocks/<name>/gtClusters.tsv "
     "with pairFeatures.csv (id,id,8 features,same-cluster flag) in the data folder; origin: "
     "github.com/zhizhen-kyle-luo/HGCN-name-disambiguation, experimental-results/",
+    "gum_coref": "its public copy has to be converted. Place documents.csv, tokens.csv.gz and "
+    "mentions.csv.gz in gum_coref/ of the data folder (docs/gum_coref.md); origin: "
+    "github.com/amir-zeldes/gum, dep/",
     "np_coref": "it is not public. Place the authors' NP_Coref folder as np_coref/ in the data "
     "folder",
 }
@@ -73,11 +78,13 @@ class Offer:
         folder: Below the data folder.
         files: What to download.
         finish: Turns the downloads (a folder) into the layout of the reader; ``None``: they are it.
+        result: The file that ``finish`` makes, complete once it is there.
     """
 
     folder: str
     files: tuple[RemoteFile, ...]
     finish: Callable[[Path, Path], None] | None = None
+    result: str | None = None
 
 
 class FetchReport(NamedTuple):
@@ -112,7 +119,7 @@ def _rexa_files() -> tuple[RemoteFile, ...]:
 
 
 OFFERS = {
-    "faces": Offer("umist_faces", umist_remote_files(GITHUB), pack),
+    "faces": Offer("umist_faces", umist_remote_files(GITHUB), pack, UMIST_FILE),
     "rexa": Offer("rexa", _rexa_files()),
     "shapes2d": Offer(
         "shapes2d",
@@ -133,6 +140,8 @@ def fetch(
 ) -> FetchReport:
     """Download a data set; what is there and intact is not downloaded again.
 
+    Until everything has arrived, the folder is marked as incomplete and no reader takes it.
+
     Args:
         name: ``faces``, ``rexa`` or ``shapes2d``.
         data_dir: Folder of the real data sets.
@@ -147,15 +156,26 @@ def fetch(
         raise DataError(f"{name!r} cannot be fetched: {NOT_OFFERED[name]}")
     if name not in OFFERS:
         raise DataError(f"data set to fetch must be one of {', '.join(OFFERS)}, got {name!r}")
-    return fetch_offer(OFFERS[name], Path(data_dir), progress, mirror)
+    offer, folder = OFFERS[name], Path(data_dir) / OFFERS[name].folder
+    if offer.result is not None and (folder / offer.result).is_file():
+        shutil.rmtree(folder / DOWNLOADS, ignore_errors=True)
+        end(folder)  # the fetch may have been killed between its last two steps
+        return FetchReport(folder, 0, len(offer.files), ())
+    begin(folder, name)
+    try:
+        report = _fetch_files(offer, folder, progress, mirror)
+    except BaseException:
+        give_up(folder)
+        raise
+    end(folder)
+    return report
 
 
-def fetch_offer(
-    offer: Offer, data_dir: Path, progress: Progress | None = None, mirror: str | None = None
+def _fetch_files(
+    offer: Offer, folder: Path, progress: Progress | None, mirror: str | None
 ) -> FetchReport:
     """Download the files of an offer and finish them."""
-    folder = data_dir / offer.folder
-    landing = folder if offer.finish is None else folder / "downloads"
+    landing = folder if offer.finish is None else folder / DOWNLOADS
     downloaded, present, problems = 0, 0, []
     for remote in offer.files:
         if mirror is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +90,17 @@ def text_column(frame: pd.DataFrame, name: str, path: Path) -> list[str]:
     return [str(value).strip() for value in column]
 
 
-def number_columns(frame: pd.DataFrame, names: Sequence[str], path: Path) -> FloatArray:
-    """Columns as finite float64 (rows, columns)."""
+def number_columns(
+    frame: pd.DataFrame, names: Sequence[str], path: Path, *, ignorable: bool = False
+) -> FloatArray:
+    """Columns as finite float64 (rows, columns).
+
+    Args:
+        frame: The table.
+        names: The columns.
+        path: Of the table.
+        ignorable: Whether ``dataset.ignore`` could leave a column out.
+    """
     values = np.empty((len(frame), len(names)))
     for position, name in enumerate(names):
         column = frame[name]
@@ -99,7 +109,8 @@ def number_columns(frame: pd.DataFrame, names: Sequence[str], path: Path) -> Flo
         except (ValueError, TypeError):
             row = next(i for i, value in enumerate(column) if not _is_number(value))
             raise DataError(
-                f"column {name!r} must hold numbers, got {column.iloc[row]!r}",
+                f"column {name!r} must hold numbers, got {column.iloc[row]!r}"
+                f"{_repair(name, ignorable)}",
                 path,
                 row_line(path, row),
             ) from None
@@ -107,18 +118,55 @@ def number_columns(frame: pd.DataFrame, names: Sequence[str], path: Path) -> Flo
     if not finite.all():
         row, position = np.argwhere(~finite)[0]
         raise DataError(
-            f"column {names[position]!r} must be finite, got {values[row, position]}",
+            f"column {names[position]!r} must be finite, got {values[row, position]}"
+            f"{_repair(names[position], ignorable)}",
             path,
             row_line(path, int(row)),
         )
     return values
 
 
-def numeric_columns(frame: pd.DataFrame, skip: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names of the numeric (or 0/1) columns besides ``skip``, and of those passed over."""
-    others = [name for name in frame.columns if name not in skip]
-    chosen = [name for name in others if frame[name].dtype.kind in "fiub"]
-    return chosen, [str(name) for name in others if name not in chosen]
+def without_columns(
+    frame: pd.DataFrame, features: Sequence[str] | None, ignore: Sequence[str] | None, path: Path
+) -> pd.DataFrame:
+    """The table without the columns to ignore; naming features as well is refused."""
+    if not ignore:
+        return frame
+    if features:
+        raise DataError("give either dataset.features or dataset.ignore, not both", path)
+    require_columns(frame, ignore, path)
+    return frame.drop(columns=list(ignore))
+
+
+def feature_columns(
+    frame: pd.DataFrame, special: Sequence[str], features: Sequence[str] | None, path: Path
+) -> tuple[list[str], tuple[str, ...]]:
+    """Names of the feature columns, and notes on what is left out.
+
+    A column is a feature if it holds any number: a text among its numbers is a mistake, which
+    ``number_columns`` reports. A column of text alone names or describes the points: it is left
+    out, and a note says so.
+
+    Args:
+        frame: The table.
+        special: Columns with another meaning.
+        features: Names asked for; default: every column with numbers.
+        path: Of the table.
+    """
+    if features:
+        return list(features), ()
+    others = [name for name in frame.columns if name not in special]
+    chosen = [name for name in others if _holds_numbers(frame[name])]
+    if not chosen:
+        raise DataError(f"no numeric feature column besides {', '.join(special)}", path)
+    texts = [str(name) for name in others if name not in chosen]
+    if not texts:
+        return chosen, ()
+    names = ", ".join(texts)
+    return chosen, (
+        f"columns of text are no features and are left out: {names} "
+        f"(dataset.ignore=[{names.replace(' ', '')}] says that you know)",
+    )
 
 
 def row_line(path: Path, row: int) -> int | None:
@@ -129,6 +177,19 @@ def row_line(path: Path, row: int) -> int | None:
         if index == row + 1:
             return number
     return None
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    if column.dtype.kind in "fiub":
+        return True
+    if column.dtype.kind in "mM":  # dates: numbers inside, but no feature as they are
+        return False
+    return any(_is_number(value) and math.isfinite(float(value)) for value in column)
+
+
+def _repair(name: str, ignorable: bool) -> str:
+    otherwise = f", or leave the column out with dataset.ignore=[{name}]" if ignorable else ""
+    return f"; correct the cell{otherwise}"
 
 
 def _is_number(value: object) -> bool:

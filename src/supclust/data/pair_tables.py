@@ -1,7 +1,8 @@
 """Reader of pair features in one table, with the clusters in another.
 
 * Pairs: ``id_a``, ``id_b``, an optional ``block``, and features, one row per unordered pair of a
-  block.
+  block. Text among the numbers of a feature is an error; columns of text alone are left out with a
+  note.
 * Labels: ``id``, ``label``, and ``block`` where the pairs have one, one row per point.
 """
 
@@ -23,18 +24,19 @@ from supclust.data.block import (
 )
 from supclust.data.errors import DataError
 from supclust.data.frames import (
+    feature_columns,
     number_columns,
-    numeric_columns,
     read_frame,
     require_columns,
     row_line,
     text_column,
+    without_columns,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 1
+VERSION = 2
 ONE_BLOCK = "all"
 
 
@@ -44,6 +46,7 @@ def read_pair_table(
     *,
     name: str = "pairs",
     features: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
 ) -> Dataset:
     """Read pair features and labels from two tables (CSV, TSV or Parquet, with headers).
 
@@ -51,23 +54,20 @@ def read_pair_table(
         path: The pairs.
         labels: The points and their clusters.
         name: Name of the data set.
-        features: Feature columns; default: every other numeric column of the pairs.
+        features: Feature columns; default: every other column of the pairs that holds numbers.
+        ignore: Columns of the pairs that are not to be read at all.
     """
     path, labels = Path(path), Path(labels)
     frame = read_frame(path, ["block", "id_a", "id_b"])
+    frame = without_columns(frame, features, ignore, path)
     points = read_frame(labels, ["block", "id", "label"])
     require_columns(frame, ["id_a", "id_b", *(features or ())], path)
     by_block = "block" in frame.columns
     require_columns(points, ["id", "label", *(["block"] if by_block else [])], labels)
-    special = ["block", "id_a", "id_b"]
-    chosen, ignored = numeric_columns(frame, special)
-    if features:
-        chosen, ignored = list(features), []
-    if not chosen:
-        raise DataError("no numeric feature column besides block, id_a, id_b", path)
+    chosen, notes = feature_columns(frame, ["block", "id_a", "id_b"], features, path)
     members = _members(points, labels, by_block)
     ends = _row_ends(frame, path, members, by_block)
-    values = number_columns(frame, chosen, path).astype(np.float32)
+    values = number_columns(frame, chosen, path, ignorable=not features).astype(np.float32)
     blocks = []
     for code, (block, people) in enumerate(members.items()):
         rows = np.flatnonzero(ends[:, 0] == code)
@@ -82,7 +82,7 @@ def read_pair_table(
         source="file",
         blocks=tuple(blocks),
         feature_names=tuple(chosen),
-        notes=(f"columns that are not numbers left out: {', '.join(ignored)}",) if ignored else (),
+        notes=notes,
         unit="cluster" if len(blocks) == 1 else "block",
     )
 

@@ -118,6 +118,19 @@ def pairs_stand_in(name: str) -> Callable[[Mapping[str, Any]], Reading]:
     return prepare
 
 
+def gum_coref(path: Path, options: Mapping[str, Any]) -> Reading:
+    """The GUM tables, made into pair features."""
+    from supclust.data import gum_coref as gum
+    from supclust.data import gum_mentions
+
+    return Reading(
+        "gum-coref",
+        gum.VERSION,
+        gum_mentions.table_files(path),
+        lambda: gum.read_gum_coref(path, options["entity_types"]),
+    )
+
+
 def own_vectors(path: Path, options: Mapping[str, Any]) -> Reading:
     """People's own points."""
     from supclust.data import vector_files
@@ -135,6 +148,13 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Reading:
     from supclust.data import pair_folders, pair_tables
 
     if path.is_dir():
+        named = [key for key in ("labels", "features", "ignore") if options[key]]
+        if named:
+            raise DataError(
+                f"dataset.{named[0]} belongs to a table of pairs; block folders have no column "
+                "names and bring their labels",
+                path,
+            )
         folders = pair_folders.block_folders(path)
         return Reading(
             "pair-folders",
@@ -155,5 +175,7 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Reading:
         "pair-table",
         pair_tables.VERSION,
         [path, labels],
-        lambda: pair_tables.read_pair_table(path, labels, features=options["features"]),
+        lambda: pair_tables.read_pair_table(
+            path, labels, features=options["features"], ignore=options["ignore"]
+        ),
     )

@@ -14,8 +14,10 @@ from typing import Any, Literal, TypedDict
 from supclust.data import readings
 from supclust.data.block import Dataset, Kind
 from supclust.data.cache import cached
-from supclust.data.errors import DataError
+from supclust.data.errors import DataError, missing
+from supclust.data.how_to_get import HOW_TO_GET
 from supclust.data.readings import Reading
+from supclust.data.unfinished import how_to_resume, is_unfinished
 
 _logger = logging.getLogger(__name__)
 
@@ -55,6 +57,7 @@ class DatasetRow(TypedDict):
     kind: str
     real: bool
     stand_in: bool
+    own: bool
     path: str
     summary: str
 
@@ -71,8 +74,8 @@ def load_dataset(
     """Load a data set by name, through the cache.
 
     Args:
-        name: ``faces``, ``rexa``, ``aminer``, ``np_coref``, or ``vectors`` and ``pairs`` for one's
-            own data.
+        name: ``faces``, ``rexa``, ``aminer``, ``np_coref``, ``gum_coref``, or ``vectors`` and
+            ``pairs`` for one's own data.
         data_dir: Folder of the real sets, one folder each; ``None``: there are none.
         cache_dir: Folder of the cache; default: that of the user.
         source: ``real`` refuses where the real set is absent, ``stand-in`` generates, ``auto``
@@ -107,6 +110,8 @@ def load_dataset(
             f"STAND-IN: generated data of the shape of {name}, not the real set; its numbers say "
             f"nothing about the real one"
         )
+        if source == "auto" and (left := _unfinished(spec, data_dir)) is not None:
+            dataset = dataset.with_notes(how_to_resume(left, name))
     for note in dataset.notes:
         _logger.warning("%s: %s", name, note)
     return dataset
@@ -120,6 +125,7 @@ def list_datasets(data_dir: str | Path | None = None) -> list[DatasetRow]:
             kind=spec.kind,
             real=(place := _locate(spec, data_dir, None)) is not None,
             stand_in=spec.stand_in is not None,
+            own=spec.folder is None,
             path=str(place) if place is not None else "",
             summary=spec.summary,
         )
@@ -148,12 +154,21 @@ def _locate(spec: DatasetSpec, data_dir: str | Path | None, path: str | Path | N
     """Where the real files are, or ``None``; a path that was asked for has to be there."""
     if path is not None:
         if not Path(path).exists():
-            raise DataError("no such file or folder", path)
+            raise missing(path)
         return Path(path)
     if data_dir is None or spec.folder is None:
         return None
     place = Path(data_dir) / spec.folder
-    return place if place.is_dir() and any(place.iterdir()) else None
+    there = place.is_dir() and any(place.iterdir()) and not is_unfinished(place)
+    return place if there else None
+
+
+def _unfinished(spec: DatasetSpec, data_dir: str | Path | None) -> Path | None:
+    """The folder of the real set, if an interrupted fetch has left it."""
+    if data_dir is None or spec.folder is None:
+        return None
+    place = Path(data_dir) / spec.folder
+    return place if is_unfinished(place) else None
 
 
 def _prepare_stand_in(
@@ -162,20 +177,16 @@ def _prepare_stand_in(
     if spec.folder is None:
         raise DataError(f"data set {spec.name!r} needs a path: dataset.path=FILE_OR_FOLDER")
     if source == "real":
+        left = _unfinished(spec, data_dir)
+        advice = spec.how_to_get if left is None else how_to_resume(left, spec.name)
         raise DataError(
             f"the real {spec.name!r} data are not at {Path(data_dir or 'data') / spec.folder}; "
-            f"{spec.how_to_get}"
+            f"{advice}"
         )
     if spec.stand_in is None:
         raise DataError(f"data set {spec.name!r} has no stand-in; {spec.how_to_get}")
     return spec.stand_in(options)
 
-
-_FETCH = "get them with `supclust data fetch {name}`, or use dataset.source=stand-in"
-_PLACE = (
-    "place block folders with gtClusters.tsv and pairFeatures.csv there ({what}), or use "
-    "dataset.source=stand-in"
-)
 
 SPECS: dict[str, DatasetSpec] = {
     spec.name: spec
@@ -188,7 +199,7 @@ SPECS: dict[str, DatasetSpec] = {
             readings.faces,
             {"dimensions": 20},
             readings.faces_stand_in,
-            _FETCH.format(name="faces"),
+            HOW_TO_GET["faces"],
         ),
         DatasetSpec(
             "rexa",
@@ -198,7 +209,7 @@ SPECS: dict[str, DatasetSpec] = {
             readings.block_folders("rexa", {7: (3, 2, 2), 8: (3, 2, 3)}),
             {},
             readings.pairs_stand_in("rexa"),
-            _FETCH.format(name="rexa"),
+            HOW_TO_GET["rexa"],
         ),
         DatasetSpec(
             "aminer",
@@ -208,7 +219,7 @@ SPECS: dict[str, DatasetSpec] = {
             readings.aminer_blocks,
             {},
             readings.pairs_stand_in("aminer"),
-            _PLACE.format(what="the ADANA set, converted: see docs"),
+            HOW_TO_GET["aminer"],
         ),
         DatasetSpec(
             "np_coref",
@@ -218,7 +229,17 @@ SPECS: dict[str, DatasetSpec] = {
             readings.block_folders("np_coref", {104: (62, 10, 32)}),
             {},
             readings.pairs_stand_in("np_coref"),
-            _PLACE.format(what="the authors' NP_Coref folder"),
+            HOW_TO_GET["np_coref"],
+        ),
+        DatasetSpec(
+            "gum_coref",
+            "pairs",
+            "GUM coreference: 108 English documents, 28465 mentions, 70 pair features",
+            "gum_coref",
+            readings.gum_coref,
+            {"entity_types": "annotated"},
+            None,
+            HOW_TO_GET["gum_coref"],
         ),
         DatasetSpec(
             "vectors",
@@ -226,7 +247,7 @@ SPECS: dict[str, DatasetSpec] = {
             "your own points: CSV, TSV, Parquet or npz with a label column (dataset.path=FILE)",
             None,
             readings.own_vectors,
-            {"label": "label", "block": None, "id": None, "features": None},
+            {"label": "label", "block": None, "id": None, "features": None, "ignore": None},
         ),
         DatasetSpec(
             "pairs",
@@ -234,7 +255,7 @@ SPECS: dict[str, DatasetSpec] = {
             "your own pair features: block folders, or a table and dataset.labels=FILE",
             None,
             readings.own_pairs,
-            {"labels": None, "features": None, "flag": True},
+            {"labels": None, "features": None, "ignore": None, "flag": True},
         ),
     )
 }

@@ -3,7 +3,8 @@
 * Authors' layout: a line per point, ``id label feature...``, separated by white space or commas,
   no header.
 * Table (CSV, TSV, Parquet) with a header: a label column, optional id and block columns; features
-  are the columns named, or all other numeric ones.
+  are the columns named, or all others that hold numbers. Text among the numbers of a feature is an
+  error; columns of text alone are left out with a note.
 * ``.npz``: ``features`` (or ``X``), ``labels`` (or ``y``), optionally ``ids``, ``blocks`` (or
   ``groups``).
 """
@@ -20,17 +21,18 @@ from supclust.data.block import Block, Dataset, FloatArray, Source, encode_label
 from supclust.data.errors import DataError
 from supclust.data.frames import (
     TEXT_SUFFIXES,
+    feature_columns,
     number_columns,
-    numeric_columns,
     read_frame,
     require_columns,
     row_line,
     suffix_of,
     text_column,
+    without_columns,
 )
 from supclust.data.text_table import content_lines, fields_of, read_text_table, separator_of
 
-VERSION = 1
+VERSION = 2
 NPZ_NAMES = {
     "features": ("features", "X", "x"),
     "labels": ("labels", "label", "y"),
@@ -48,6 +50,7 @@ def read_vectors(
     block: str | None = None,
     id: str | None = None,
     features: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
 ) -> Dataset:
     """Read a set of labelled vectors from one file, in any of the layouts of this module.
 
@@ -59,7 +62,8 @@ def read_vectors(
         block: Column of blocks; default: ``block`` where there is such a column, else one block.
         id: Column of point ids, distinct in a block; default: ``id`` where there is one, else row
             numbers.
-        features: Feature columns; default: every other numeric column.
+        features: Feature columns; default: every other column that holds numbers.
+        ignore: Columns of a table that are not to be read at all.
     """
     path = Path(path)
     if not path.is_file():
@@ -68,7 +72,7 @@ def read_vectors(
         return _read_npz(path, name, source)
     if is_headerless(path, label):
         return _read_authors_text(path, name, source)
-    return _read_table(path, name, source, label, block, id, features)
+    return _read_table(path, name, source, label, block, id, features, ignore)
 
 
 def is_headerless(path: Path, label: str = "label") -> bool:
@@ -146,19 +150,17 @@ def _read_table(
     block: str | None,
     id: str | None,
     features: Sequence[str] | None,
+    ignore: Sequence[str] | None,
 ) -> Dataset:
     frame = read_frame(path, [label, block or "block", id or "id"])
+    frame = without_columns(frame, features, ignore, path)
     block = block or ("block" if "block" in frame.columns else None)
     id = id or ("id" if "id" in frame.columns else None)
     special = [column for column in (label, block, id) if column is not None]
     require_columns(frame, [*special, *(features or ())], path)
     if frame.empty:
         raise DataError("has a header but no rows", path)
-    chosen, ignored = numeric_columns(frame, special)
-    if features:
-        chosen, ignored = list(features), []
-    if not chosen:
-        raise DataError(f"no numeric feature column besides {', '.join(special)}", path)
+    chosen, notes = feature_columns(frame, special, features, path)
     blocks = text_column(frame, block, path) if block else None
     ids = text_column(frame, id, path) if id else None
     if ids is not None:
@@ -167,14 +169,14 @@ def _read_table(
         if row is not None:
             raise DataError(f"id {ids[row]!r} is repeated", path, row_line(path, row))
     return vector_dataset(
-        number_columns(frame, chosen, path),
+        number_columns(frame, chosen, path, ignorable=not features),
         text_column(frame, label, path),
         name=name,
         source=source,
         ids=ids,
         blocks=blocks,
         feature_names=chosen,
-        notes=(f"columns that are not numbers left out: {', '.join(ignored)}",) if ignored else (),
+        notes=notes,
     )
 
 

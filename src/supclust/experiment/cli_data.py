@@ -34,7 +34,8 @@ def run_list(options: argparse.Namespace) -> int:
     from supclust.data.registry import list_datasets
 
     for row in list_datasets(options.data):
-        state = "real" if row["real"] else "stand-in" if row["stand_in"] else "your own"
+        state = "real" if row["real"] else "stand-in" if row["stand_in"] else "absent"
+        state = "your own" if row["own"] else state
         print(f"{row['name']:<9} {state:<9} {row['kind']:<8} {row['summary']}")
         if row["path"]:
             print(f"{'':<9} {row['path']}")

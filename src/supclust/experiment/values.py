@@ -104,6 +104,10 @@ def _names(value: Any) -> str | None:
     return None if fine else "a list of names"
 
 
+def _columns(value: Any) -> str | None:
+    return None if value is None or _names(value) is None else "a list of columns such as [x,y]"
+
+
 CHECKS: dict[str, Check] = {
     "split": _split,
     "seed": whole(0),
@@ -115,6 +119,9 @@ CHECKS: dict[str, Check] = {
     "dataset.n_splits": whole(1),
     "dataset.dimensions": whole(1),
     "dataset.seed": whole(0),
+    "dataset.features": _columns,
+    "dataset.ignore": _columns,
+    "dataset.entity_types": one_of("annotated", "none"),
     "dissimilarity.name": one_of("auto", "mahalanobis", "linear", "encoder"),
     "dissimilarity.hidden": _widths,
     "dissimilarity.width": whole(1),

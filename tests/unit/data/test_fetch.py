@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import shutil
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
-from supclust.data import DataError, load_dataset
+from supclust.data import DataError, list_datasets, load_dataset
 from supclust.data.download import FetchError, RemoteFile, download
 from supclust.data.faces import UMIST_FILE
-from supclust.data.fetch import REXA_AT, fetch
+from supclust.data.fetch import OFFERS, REXA_AT, fetch
 from supclust.data.umist_files import HEADER, UMIST_AT, umist_names
+from supclust.data.unfinished import MARK
 
 CONTENT = bytes(range(256)) * 2000
 
@@ -217,10 +220,101 @@ def test_faces_from_a_mirror(server, tmp_path, data_dir):
     assert [path.name for path in (tmp_path / "umist_faces").iterdir()] == [UMIST_FILE]
 
 
-def test_altered_faces_are_not_kept(server, tmp_path):
+def serve_faces(server):
     for person, name in umist_names():
         path = f"/{UMIST_AT}/Classification_files/{person}/face/{name}"
         server.files[path] = HEADER + bytes(112 * 92)
+
+
+class Killed(BaseException):
+    """As if the process had been ended."""
+
+
+@pytest.mark.parametrize("name", ["faces", "rexa"])
+def test_an_interrupted_fetch_counts_as_absent_and_is_resumed(server, tmp_path, name, monkeypatch):
+    offer = OFFERS[name]
+    for number, wanted in enumerate(offer.files):
+        address = wanted.url.removeprefix("https://raw.githubusercontent.com")
+        server.files[address] = b"%d" % number * 9
+    monkeypatch.setitem(OFFERS, name, plain(offer, server))
+
+    def killed_after_six(*_):
+        if len(server.requests) > 6:
+            raise Killed
+
+    with pytest.raises(Killed):
+        fetch(name, tmp_path, progress=killed_after_six, mirror=server.url)
+    folder = tmp_path / offer.folder
+    assert f"supclust data fetch {name}" in (folder / MARK).read_text()
+    arguments = {"data_dir": tmp_path, "cache_dir": tmp_path / "cache"}
+    data = load_dataset(name, **arguments)
+    assert data.source == "stand-in"
+    assert "interrupted download" in data.notes[-1] and f"fetch {name} --data" in data.notes[-1]
+    with pytest.raises(DataError, match=rf"interrupted download.*fetch {name} --data .* resumes"):
+        load_dataset(name, source="real", **arguments)
+    assert not next(row for row in list_datasets(tmp_path) if row["name"] == name)["real"]
+    before = len(server.requests)
+    report = fetch(name, tmp_path, mirror=server.url)
+    assert report.present == 6 and len(server.requests) - before == len(offer.files) - 6
+    assert not (folder / MARK).exists() and not (folder / "downloads").exists()
+    assert list_datasets(tmp_path)[["faces", "rexa"].index(name)]["real"]
+
+
+def plain(offer, server):
+    """The offer with checksums of what the server has, and without packing."""
+
+    def checksum(remote):
+        content = server.files[remote.url.removeprefix("https://raw.githubusercontent.com")]
+        return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+    def finish(downloads, folder):
+        shutil.copy(next(downloads.rglob("*.pgm")), folder / UMIST_FILE)
+
+    files = tuple(replace(remote, checksum=checksum(remote)) for remote in offer.files)
+    return replace(offer, files=files, finish=finish if offer.finish else None)
+
+
+def test_downloads_alone_are_no_data_set(tmp_path):
+    (tmp_path / "umist_faces" / "downloads" / "1a").mkdir(parents=True)
+    data = load_dataset("faces", data_dir=tmp_path, cache_dir=tmp_path / "cache")
+    assert data.source == "stand-in" and "interrupted download" in data.notes[-1]
+
+
+def test_a_packed_set_is_not_fetched_again(server, tmp_path):
+    folder = tmp_path / "umist_faces"
+    (folder / "downloads").mkdir(parents=True)
+    (folder / UMIST_FILE).write_bytes(b"packed")
+    (folder / MARK).write_text("killed just before the end")
+    report = fetch("faces", tmp_path, mirror=server.url)
+    assert report.downloaded == 0 and server.requests == []
+    assert [path.name for path in folder.iterdir()] == [UMIST_FILE]
+
+
+def test_offline_leaves_nothing_behind(tmp_path):
+    with Server() as closed:
+        address = closed.url
+    with pytest.raises(FetchError, match="cannot reach"):
+        fetch("rexa", tmp_path, mirror=address)
+    assert list((tmp_path / "rexa").iterdir()) == []
+    data = load_dataset("rexa", data_dir=tmp_path, cache_dir=tmp_path / "cache")
+    assert len(data.notes) == 1 and data.notes[0].startswith("STAND-IN")
+
+
+def test_data_that_were_there_stay_in_use(tmp_path):
+    block = tmp_path / "rexa" / "mine"
+    block.mkdir(parents=True)
+    (block / "gtClusters.tsv").write_text("0\tx\n1\tx\n2\ty\n")
+    (block / "pairFeatures.csv").write_text("0,1,0.5,1\n0,2,0.25,0\n1,2,0.125,0\n")
+    with Server() as closed:
+        address = closed.url
+    with pytest.raises(FetchError, match="cannot reach"):
+        fetch("rexa", tmp_path, mirror=address)
+    data = load_dataset("rexa", data_dir=tmp_path, cache_dir=tmp_path / "cache")
+    assert data.source == "real" and data.n == 3
+
+
+def test_altered_faces_are_not_kept(server, tmp_path):
+    serve_faces(server)
     with pytest.raises(FetchError, match="do not have the expected checksum; nothing was kept"):
         fetch("faces", tmp_path, mirror=server.url)
     assert list((tmp_path / "umist_faces").iterdir()) == []

@@ -9,7 +9,7 @@ import pytest
 
 from supclust.data import DataError, check_path, list_datasets, load_dataset, split_dataset
 
-NAMES = ["faces", "rexa", "aminer", "np_coref", "vectors", "pairs"]
+NAMES = ["faces", "rexa", "aminer", "np_coref", "gum_coref", "vectors", "pairs"]
 
 
 def write_pairs(root, blocks="abc"):
@@ -47,8 +47,9 @@ def test_real_data_are_taken_where_they_are(tmp_path):
     [
         ("faces", "supclust data fetch faces"),
         ("rexa", "supclust data fetch rexa"),
-        ("aminer", "place block folders"),
-        ("np_coref", "place block folders"),
+        ("aminer", "place there block folders: <block>/gtClusters.tsv .* blocks.csv beside it"),
+        ("np_coref", "place there block folders: .* not public: .* SUPCLUST_DATA or dataset.path"),
+        ("gum_coref", "place there documents.csv"),
     ],
 )
 def test_source_real_refuses_with_advice(tmp_path, name, advice):
@@ -97,7 +98,7 @@ def test_faces_of_the_authors(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "enron"}, "must be one of faces, rexa, aminer, np_coref, vectors, pairs"),
+        ({"name": "enron"}, "must be one of faces, rexa, aminer, np_coref, gum_coref, vectors"),
         ({"name": "faces", "source": "fake"}, "source must be auto, real or stand-in"),
         ({"name": "faces", "dims": 3}, "no option 'dims'; it has dimensions, seed"),
         ({"name": "vectors"}, "needs a path: dataset.path="),
@@ -107,6 +108,19 @@ def test_faces_of_the_authors(tmp_path):
 def test_mistakes_are_explained(tmp_path, arguments, message):
     with pytest.raises(DataError, match=message):
         load_dataset(cache_dir=tmp_path, **arguments)
+
+
+def test_a_mistyped_path_is_corrected(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "points.csv").write_text("label,x\na,1\n")
+    for wrong in ("data/point.csv", "dat/points.csv"):
+        with pytest.raises(DataError, match=r"no such file or folder\. Did you mean .*data"):
+            load_dataset("vectors", path=tmp_path / wrong, cache_dir=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=rf"folder below {tmp_path}\. Did you mean data/points.csv"):
+        load_dataset("vectors", path="data/pints.csv", cache_dir=tmp_path)
+    with pytest.raises(DataError, match=rf"qq/zz: no such file or folder below {tmp_path}\.$"):
+        load_dataset("vectors", path="qq/zz", cache_dir=tmp_path)
 
 
 def test_list(tmp_path):

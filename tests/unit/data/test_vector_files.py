@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,9 @@ def test_tables_with_a_header(tmp_path, name):
     data = read_vectors(save(tmp_path / name))
     assert data.source == "file" and data.unit == "block"
     assert data.feature_names == ("height", "tall")
-    assert data.notes == ("columns that are not numbers left out: note",)
+    (note,) = data.notes
+    assert note.startswith("columns of text are no features and are left out: note (")
+    assert "dataset.ignore=[note]" in note
     first, second = data.blocks
     assert (first.name, second.name) == ("1", "2")
     assert first.ids == ("007", "7") and first.cluster_names == ("a", "b")
@@ -61,7 +64,7 @@ def test_without_a_block_column_clusters_are_split(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("label,x\na,1\nb,oops\n", r"t.csv: no numeric feature column"),
+        ("label,x\na,here\nb,there\n", r"t.csv: no numeric feature column"),
         ("label,x\na,1\nb,\n", r"t.csv:3: column 'x' must be finite, got nan"),
         ("label,x\na,1\n\nb,inf\n", r"t.csv:4: column 'x' must be finite, got inf"),
         ("label,x\na,1\n,2\n", r"t.csv:3: column 'label' is empty"),
@@ -77,6 +80,40 @@ def test_mistakes_are_reported_with_file_and_line(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         read_vectors(path)
+
+
+@pytest.mark.parametrize("text", ["oops", "NA", "?", "1,5", "12 kg", "2020-01-01"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz", "t.parquet"])
+def test_text_among_the_numbers_of_a_feature_is_a_mistake(tmp_path, text, name):
+    frame = pd.DataFrame({"label": list("aab"), "x": ["1", "2.5", text], "y": [1.0, 2.0, 3.0]})
+    path = save(tmp_path / name, frame)
+    place = "t.parquet: " if name == "t.parquet" else f"{name}:4: "
+    message = re.escape(f"{place}column 'x' must hold numbers, got {text!r}; correct the cell, or ")
+    with pytest.raises(DataError, match=message + r"leave the column out with dataset.ignore=\[x"):
+        read_vectors(path)
+    data = read_vectors(path, ignore=["x"])
+    assert data.feature_names == ("y",) and data.notes == ()
+    assert read_vectors(path, features=["y"]).feature_names == ("y",)
+
+
+def test_columns_to_ignore(tmp_path):
+    path = save(tmp_path / "t.csv")
+    data = read_vectors(path, ignore=["note", "tall", "id"])
+    assert data.feature_names == ("height",) and data.notes == ()
+    assert data.blocks[0].ids == ("0", "1")
+    with pytest.raises(DataError, match="column 'width' not found; the columns are id, label"):
+        read_vectors(path, ignore=["width"])
+    with pytest.raises(DataError, match="column 'label' not found"):
+        read_vectors(path, ignore=["label"])
+    with pytest.raises(DataError, match=r"either dataset.features or dataset.ignore"):
+        read_vectors(path, features=["height"], ignore=["note"])
+
+
+def test_names_that_look_like_no_number_but_parse_are_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("label,who,x\na,Nan,1\nb,Inf,2\n")
+    data = read_vectors(path)
+    assert data.feature_names == ("x",) and "left out: who" in data.notes[0]
 
 
 def test_a_chosen_feature_has_to_be_a_number(tmp_path):
