@@ -11,28 +11,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from supclust import data as data
     from supclust import dissimilarity as dissimilarity
+    from supclust import estimator as estimator
     from supclust import hac as hac
     from supclust import losses as losses
     from supclust import metric_learning as metric_learning
     from supclust import metrics as metrics
     from supclust import objectives as objectives
+    from supclust import plot as plot
+    from supclust.estimator.explink import ExpLinkClustering as ExpLinkClustering
+    from supclust.estimator.supervised import SupervisedHAC as SupervisedHAC
     from supclust.hac.api import linkage as linkage
 
 __version__ = "0.1.0"
 
 # Adding a public name: one entry here, and the import above for type checkers.
-_HOME_OF_NAME = {"linkage": "supclust.hac.api"}
+_HOME_OF_NAME = {
+    "ExpLinkClustering": "supclust.estimator.explink",
+    "SupervisedHAC": "supclust.estimator.supervised",
+    "linkage": "supclust.hac.api",
+}
 _SUBPACKAGES = (
     "data",
     "dissimilarity",
+    "estimator",
     "hac",
     "losses",
     "metric_learning",
     "metrics",
     "objectives",
+    "plot",
 )
 
-__all__ = ["__version__", "linkage", *_SUBPACKAGES]
+__all__ = ["__version__", *_HOME_OF_NAME, *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:

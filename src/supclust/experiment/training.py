@@ -7,16 +7,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from itertools import pairwise
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from torch import nn
 
-from supclust.data.block import Dataset
+from supclust.data.block import Block, Dataset
 from supclust.data.datamodule import BlockDataModule
-from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
+from supclust.experiment.curves import curves
+from supclust.experiment.forms import build_form, form_of_name, is_per_split, weights_of
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.settings import Settings
 from supclust.experiment.trainings import Training
@@ -38,25 +37,15 @@ def make_data(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Bl
 
 def make_objective(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Objective:
     """Untrained models of some splits under the objective."""
-    model = make_dissimilarity(settings, dataset, splits)
+    model = build_form(make_form(settings, dataset), splits, settings.seed)
     recipe = make_recipe(settings, dataset)
     objective = objective_class(settings.objective)(model, recipe, seed=settings.seed)
     return objective.to(dtype=_dtype(settings))
 
 
-def make_dissimilarity(
-    settings: Settings, dataset: Dataset, splits: Sequence[int]
-) -> Dissimilarity:
-    """The dissimilarity that the settings name; ``auto`` is the paper's for the kind of data."""
-    name, seed = settings.dissimilarity["name"], settings.seed
-    if name == "auto":
-        name = "mahalanobis" if dataset.kind == "vectors" else "linear"
-    if name == "mahalanobis":
-        return Mahalanobis(dataset.d, splits=splits, seed=seed)
-    if name == "linear":
-        return LinearPair(dataset.d, kind=dataset.kind, splits=splits, seed=seed)
-    widths = [dataset.d, *settings.dissimilarity["hidden"], settings.dissimilarity["width"]]
-    return Encoder(lambda: _perceptron(widths), splits=splits, seed=seed)
+def make_form(settings: Settings, dataset: Dataset) -> dict[str, Any]:
+    """The form of the dissimilarity that the settings name, as plain values."""
+    return form_of_name(kind=dataset.kind, d=dataset.d, **settings.dissimilarity)
 
 
 def make_recipe(settings: Settings, dataset: Dataset) -> Recipe:
@@ -64,18 +53,19 @@ def make_recipe(settings: Settings, dataset: Dataset) -> Recipe:
     known = {field.name for field in fields(Recipe)}
     values = {key: value for key, value in settings.recipe.items() if key in known}
     if values["threshold"] == "auto":
-        values["threshold"] = starting_distance(dataset)
+        values["threshold"] = starting_distance(dataset.blocks)
         values["margin"] = values["threshold"] / 10
     return Recipe(**values)
 
 
-def starting_distance(dataset: Dataset) -> float:
+def starting_distance(blocks: Sequence[Block]) -> float:
     """Root mean square distance of two points of a block under an untrained Mahalanobis model.
 
     Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
     """
-    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in dataset.blocks]
-    mean = sum(2 * s * b.n for s, b in zip(spreads, dataset.blocks, strict=True)) / dataset.n
+    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in blocks]
+    n = sum(block.n for block in blocks)
+    mean = sum(2 * s * block.n for s, block in zip(spreads, blocks, strict=True)) / n
     return float((mean / 3) ** 0.5) or 1.0
 
 
@@ -114,7 +104,12 @@ def train(
         )
         trainer.fit(objective, datamodule=data)
     seconds = time.perf_counter() - start
-    return [_outcome(objective.cpu(), position, seconds) for position in range(len(splits))]
+    about = {
+        "dissimilarity": make_form(settings, dataset),
+        "feature_names": list(dataset.feature_names),
+    }
+    objective = objective.cpu()
+    return [outcome(objective, position, seconds, about) for position in range(len(splits))]
 
 
 def restore(
@@ -124,7 +119,7 @@ def restore(
     objective = make_objective(settings, dataset, splits)
     state = objective.dissimilarity.state_dict()
     for name, value in state.items():
-        if _per_split(name):
+        if is_per_split(name):
             value.copy_(torch.stack([training.weights[name] for training in trainings]))
     objective.dissimilarity.load_state_dict(state)
     if objective.learns_alpha:
@@ -134,23 +129,38 @@ def restore(
 
 
 def alphas_after_training(
-    settings: Settings, dataset: Dataset, splits: Sequence[int], trainings: Sequence[Training]
+    settings: Settings,
+    dataset: Dataset,
+    splits: Sequence[int],
+    trainings: Sequence[Training],
+    *,
+    callbacks: Sequence[pl.Callback] = (),
 ) -> list[float]:
     """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split."""
     objective = restore(settings, dataset, splits, trainings)
     with quiet_lightning():
         trainer = quiet_trainer(
-            settings.trainer["max_epochs"], accelerator=settings.trainer["accelerator"], devices=1
+            settings.trainer["max_epochs"],
+            accelerator=settings.trainer["accelerator"],
+            devices=1,
+            callbacks=list(callbacks),
         )
         data = make_data(settings, dataset, splits)
         return [float(a) for a in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
 
 
-def _outcome(objective: Objective, position: int, seconds: float) -> Training:
-    state = objective.dissimilarity.state_dict()
-    weights = {name: value[position].clone() for name, value in state.items() if _per_split(name)}
+def outcome(objective: Objective, position: int, seconds: float, about: dict[str, Any]) -> Training:
+    """The training of one of the splits of a trained objective.
+
+    Args:
+        objective: trained, on the CPU.
+        position: of the split.
+        seconds: that all splits took together.
+        about: what else the record is to say.
+    """
     epochs = int(objective.stopping.epochs[position])
     record = {
+        **about,
         "objective": objective.name,
         "split": objective.splits[position],
         "splits_together": len(objective.splits),
@@ -159,20 +169,9 @@ def _outcome(objective: Objective, position: int, seconds: float) -> Training:
         "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
         "train_loss": [float(e["train"][position]) for e in objective.history[:epochs]],
         "dev_loss": [float(e["dev"][position]) for e in objective.history[:epochs]],
+        **curves(objective.details[:epochs], position),
     }
-    return Training(weights, record)
-
-
-def _per_split(name: str) -> bool:
-    """Whether a tensor of the state has an axis of splits: all but an encoder's mould."""
-    return not name.startswith("form.")
-
-
-def _perceptron(widths: Sequence[int]) -> nn.Module:
-    layers: list[nn.Module] = []
-    for first, second in pairwise(widths):
-        layers += [nn.Linear(first, second), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
+    return Training(weights_of(objective.dissimilarity, position), record)
 
 
 def _dtype(settings: Settings) -> torch.dtype:

@@ -1,0 +1,112 @@
+"""What `SupervisedHAC.fit` settles before training: seed, parts, options, names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from supclust.data.block import Block, IntArray
+from supclust.estimator.blocks import Blocks, hold_out
+
+if TYPE_CHECKING:
+    from supclust.experiment.fit import FitOptions
+
+SAVED = ("dev_fraction", "max_epochs", "lr", "weight_decay", "alpha_lr", "recipe", "precision",
+         "accelerator", "random_state", "verbose")  # fmt: skip
+"""Parameters that a folder holds as they are."""
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed: the number given, or one drawn from what scikit-learn accepts."""
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def train_and_dev(
+    blocks: Blocks,
+    codes: IntArray,
+    share: float | None,
+    dev_groups: Iterable[Hashable] | None,
+    seed: int,
+) -> tuple[list[Block], list[Block]]:
+    """Labelled blocks to train on, and those to stop and cut by.
+
+    Args:
+        blocks: of the input.
+        codes: (n,) clusters, -1 where unlabelled.
+        share: to hold out, see `hold_out`.
+        dev_groups: names of the blocks to hold out instead.
+        seed: of the choice.
+    """
+    labelled = blocks.labelled(codes)
+    if not any(1 < block.n_clusters < block.n for block in labelled.values()):
+        raise ValueError(
+            "y must hold two clusters in one block, one of them with two rows or more; received "
+            f"{int((codes >= 0).sum())} labelled rows of n_samples={blocks.n} in "
+            f"{len(blocks.rows)} block(s), no more than one class to learn from in any. "
+            "Label more rows (-1 means unlabelled)."
+        )
+    if dev_groups is None:
+        return hold_out(list(labelled.values()), share, seed)
+    chosen = set(dev_groups)
+    unknown = sorted(repr(name) for name in chosen if name not in blocks.names)
+    if unknown:
+        raise ValueError(
+            f"dev_groups must be some of the groups; received {', '.join(unknown)}, which no row "
+            "has. Use names as in groups."
+        )
+    train = [block for name, block in labelled.items() if name not in chosen]
+    if not train:
+        raise ValueError(
+            "dev_groups must leave groups with labels to train on; received all of them. "
+            "Hold out fewer."
+        )
+    return train, [block for name, block in labelled.items() if name in chosen]
+
+
+def fit_options(estimator: Any, seed: int) -> FitOptions:
+    """The parameters of an estimator as those of `fit_model`."""
+    from supclust.experiment.fit import FitOptions
+
+    named = ("max_epochs", "lr", "weight_decay", "alpha_lr")
+    given = {name: getattr(estimator, name) for name in named}
+    return FitOptions(
+        objective=estimator.objective,
+        linkage=estimator.linkage,
+        dissimilarity=estimator.dissimilarity,
+        recipe={**(estimator.recipe or {}), **{k: v for k, v in given.items() if v is not None}},
+        seed=seed,
+        precision=estimator.precision,
+        accelerator=estimator.accelerator,
+    )
+
+
+def feature_names(estimator: Any, d: int) -> tuple[str, ...]:
+    """Names of the d features: given, those of a data frame's columns, or x0, x1, ..."""
+    names = estimator.feature_names
+    if names is None and estimator.pairs is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    found = tuple(f"x{k}" for k in range(d)) if names is None else tuple(map(str, names))
+    if len(found) != d:
+        raise ValueError(
+            f"feature_names must name each of the {d} features; received {len(found)}. "
+            "Give as many names as features, or none."
+        )
+    return found
+
+
+def saved_parameters(estimator: Any, alpha: float) -> dict[str, Any]:
+    """Parameters of an estimator that a folder can hold; a linkage given as alpha is its number."""
+    values = {name: getattr(estimator, name) for name in SAVED}
+    if isinstance(estimator.recipe, Mapping):
+        values["recipe"] = dict(estimator.recipe)
+    if not isinstance(estimator.random_state, int | np.integer):
+        values["random_state"] = None
+    values["linkage"] = estimator.linkage if isinstance(estimator.linkage, str) else alpha
+    if isinstance(estimator.dissimilarity, str):
+        values["dissimilarity"] = estimator.dissimilarity
+    return {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}

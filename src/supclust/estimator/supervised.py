@@ -1,0 +1,300 @@
+"""`SupervisedHAC`: learn from labelled clusters how to cluster the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from supclust.data.block import IntArray
+from supclust.estimator.blocks import label_codes
+from supclust.estimator.inputs import read_blocks
+from supclust.estimator.preparation import (
+    feature_names,
+    fit_options,
+    saved_parameters,
+    seed_of,
+    train_and_dev,
+)
+from supclust.hac.tree import Floats
+from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+
+if TYPE_CHECKING:
+    from supclust.dissimilarity import Dissimilarity
+    from supclust.experiment.models import TrainedModel
+
+
+class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
+    """Hierarchical clustering with a dissimilarity, a linkage and a cut learned from examples.
+
+    Some rows of X have a known cluster (y), the others have -1. Training brings rows of one cluster
+    together and pushes clusters apart, through the tree that is cut in the end; `predict` clusters
+    any rows, of clusters never seen before.
+
+    Points are compared by a learned linear map of the columns of X, so put a ``StandardScaler``
+    before this where columns have different units. With ``pairs`` rows are compared by features of
+    pairs instead.
+
+    In ``GridSearchCV`` and ``Pipeline`` blocks are handed on as ``groups`` once
+    ``sklearn.set_config(enable_metadata_routing=True)`` has been called; without it a search would
+    cluster each fold as one block.
+
+    Args:
+        objective: ``exp_alpha`` (learns the linkage as well), ``exp_zero``, ``exp_minus``,
+            ``exp_plus``, ``mst``, ``best``, ``triplet``, ``all_pairs``; or an
+            `supclust.objectives.Objective`, as a class or untrained.
+        linkage: ``exp`` (alpha is learned), ``single``, ``average``, ``complete``; or alpha, as a
+            number or in an `supclust.hac.ExpLinkHAC`.
+        dissimilarity: ``auto`` (``mahalanobis`` for points, ``linear`` for pairs),
+            ``mahalanobis``, ``linear``, ``encoder``; or a `supclust.dissimilarity.Dissimilarity`,
+            or a torch network that embeds points. Objects given are copied, never changed.
+        pairs: how rows are compared. ``None``: by their columns. A function: from the rows of X of
+            one block, n of them, to features of their pairs, (n, n, d) or (n (n - 1) / 2, d) in
+            SciPy's condensed order (of a square, the upper triangle is read). ``"precomputed"``: X
+            holds such features, see `fit`.
+        feature_names: names of the pair features, for reports. Columns of a data frame have theirs.
+        dev_fraction: share of the blocks, or of the clusters where there is one block, on which
+            training is stopped and the cut chosen. ``None``: 0.15 of the blocks, 0.4 of the
+            clusters. 0, or fewer than 4 clusters in one block: the training data serve for both.
+        max_epochs: cap on passes over the blocks. ``None``: 500 for points, 200 for pairs.
+        lr: learning rate. ``None``: 0.001 for points, 0.01 for pairs.
+        weight_decay: L2 factor. ``None``: 0.01 for points, 0.001 for pairs.
+        alpha_lr: learning rate of alpha. ``None``: 0.01.
+        recipe: further settings by name, as in `supclust.objectives.Recipe`, and ``step_unit``.
+        precision: bits of the numbers, 32 or 64.
+        accelerator: ``cpu`` or ``gpu``, for training.
+        random_state: seed of initial values, order and what is held out; 0 is that of ``train.py``.
+        verbose: 0 is silent; k prints the losses every 25 // k epochs.
+
+    Attributes:
+        alpha_ (float): of the linkage; -inf is single, 0 average, inf complete linkage.
+        threshold_ (float): height to cut at; may be changed before `predict`.
+        dissimilarity_ (Dissimilarity): learned, in evaluation mode.
+        model_ (TrainedModel): all that was learned, with a record of how.
+        n_iter_ (int): epochs.
+        n_features_in_ (int): columns of X.
+
+    >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [3.0], [3.1]]
+    >>> model = SupervisedHAC(max_epochs=5).fit(X, [0, 0, 1, 1, 2, 2, 3, 3])
+    >>> model.predict([[1.0], [1.1], [7.0]], n_clusters=2)
+    array([0, 0, 1])
+    """
+
+    # Under metadata routing groups go wherever they are given to (set_config in scikit-learn).
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012 - scikit-learn's form
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    # A pipeline's score insists that the last step has heard of weights; given any, it refuses.
+    __metadata_request__score = {"groups": True, "sample_weight": None}  # noqa: RUF012
+
+    def __init__(
+        self,
+        objective: Any = "exp_alpha",
+        linkage: Any = "exp",
+        dissimilarity: Any = "auto",
+        *,
+        pairs: Any = None,
+        feature_names: Sequence[str] | None = None,
+        dev_fraction: float | None = None,
+        max_epochs: int | None = None,
+        lr: float | None = None,
+        weight_decay: float | None = None,
+        alpha_lr: float | None = None,
+        recipe: Mapping[str, Any] | None = None,
+        precision: int = 32,
+        accelerator: str = "cpu",
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.objective = objective
+        self.linkage = linkage
+        self.dissimilarity = dissimilarity
+        self.pairs = pairs
+        self.feature_names = feature_names
+        self.dev_fraction = dev_fraction
+        self.max_epochs = max_epochs
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.alpha_lr = alpha_lr
+        self.recipe = recipe
+        self.precision = precision
+        self.accelerator = accelerator
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        groups: ArrayLike | None = None,
+        *,
+        dev_groups: Iterable[Any] | None = None,
+    ) -> SupervisedHAC:
+        """Learn from the rows whose cluster is known.
+
+        Args:
+            X: (n, columns). With ``pairs="precomputed"``: pair features of one block, (n, n, d) or
+                condensed, or a list of such arrays, one per block.
+            y: (n,) cluster of every row, -1 where it is not known (None and NaN too). The same
+                label in two blocks is two clusters. For precomputed blocks: one after the other.
+            groups: (n,) block of every row; rows of different blocks are never clustered together.
+                Default: one block. For precomputed blocks: one name per block, or none.
+            dev_groups: blocks to hold out, instead of a random choice.
+
+        Returns:
+            Itself.
+        """
+        from supclust.experiment.fit import fit_model
+
+        if y is None:
+            raise ValueError(
+                "SupervisedHAC requires y to be passed, but the target y is None: it learns from "
+                "known clusters. Without any, use ExpLinkClustering."
+            )
+        blocks = read_blocks(self, X, groups, reset=True)
+        seed = seed_of(self.random_state)
+        codes = label_codes(y, blocks.n)
+        train, dev = train_and_dev(blocks, codes, self.dev_fraction, dev_groups, seed)
+        names, options = feature_names(self, train[0].d), fit_options(self, seed)
+        model = fit_model(train, dev, names, options, callbacks=self._callbacks())
+        columns = getattr(self, "feature_names_in_", None)
+        about = {
+            "n_features_in": getattr(self, "n_features_in_", None),
+            "feature_names_in": None if columns is None else list(columns),
+            "estimator": saved_parameters(self, model.alpha),
+        }
+        self._adopt(replace(model, record={**model.record, **about}))
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        groups: ArrayLike | None = None,
+        *,
+        n_clusters: int | Mapping[Any, int] | None = None,
+    ) -> IntArray:
+        """Cluster rows, block by block.
+
+        Args:
+            X: as in `fit`.
+            groups: as in `fit`.
+            n_clusters: of every block, or of each by name, instead of the learned height.
+
+        Returns:
+            (n,) clusters, numbered from 0; no cluster spans two blocks.
+        """
+        check_is_fitted(self, "model_")
+        blocks = read_blocks(self, X, groups, reset=False)
+        labels = np.empty(blocks.n, np.int64)
+        next_label = 0
+        for k, (name, rows) in enumerate(zip(blocks.names, blocks.rows, strict=True)):
+            count = n_clusters.get(name) if isinstance(n_clusters, Mapping) else n_clusters
+            height = self.threshold_ if count is None else None
+            if len(rows) == 1 and count in (None, 1):  # nothing to compare it with
+                found = np.zeros(1, np.int64)
+            else:
+                found = self.model_.labels(blocks.features(k), n_clusters=count, threshold=height)
+            labels[rows] = found + next_label
+            next_label += int(found.max(initial=-1)) + 1
+        return labels
+
+    def fit_predict(self, X: Any, y: Any, groups: ArrayLike | None = None) -> IntArray:
+        """Learn from the rows whose cluster is known, then cluster all rows.
+
+        Known clusters are examples, not constraints: the result may differ from y.
+        """
+        return self.fit(X, y, groups).predict(X, groups)
+
+    def linkage_matrix(self, X: Any) -> Floats:
+        """Z, (n - 1, 4): the tree of one block in SciPy's form."""
+        check_is_fitted(self, "model_")
+        blocks = read_blocks(self, X, None, reset=False)
+        if len(blocks.rows) != 1:
+            raise ValueError(
+                f"a tree is that of one block; received {len(blocks.rows)}. Pass one at a time."
+            )
+        return self.model_.tree(blocks.features(0))
+
+    def score(self, X: Any, y: Any, groups: ArrayLike | None = None) -> float:
+        """Pairwise F1 of `predict`, pair counts pooled over blocks.
+
+        Args:
+            X: as in `fit`.
+            y: (n,) true clusters, -1 where not known: those rows are clustered, but not counted.
+            groups: as in `fit`.
+        """
+        check_is_fitted(self, "model_")
+        blocks = read_blocks(self, X, groups, reset=False)
+        codes = label_codes(y, blocks.n)
+        predicted = self.predict(X, groups)
+        pooled = PairCounts(0, 0, 0)
+        for rows in blocks.rows:
+            known = rows[codes[rows] >= 0]
+            if len(known):
+                counts = pair_counts(codes[known], predicted[known])
+                pooled = PairCounts(*(a + b for a, b in zip(pooled, counts, strict=True)))
+        return scores_from_counts(pooled).f1
+
+    def save(self, folder: str | Path) -> Path:
+        """Write what was learned into a folder, without pickle and without a function ``pairs``."""
+        check_is_fitted(self, "model_")
+        return replace(self.model_, threshold=float(self.threshold_)).save(folder)
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        linkage: str | None = None,
+        pairs: Any = None,
+        dissimilarity: Dissimilarity | None = None,
+    ) -> SupervisedHAC:
+        """Read a fitted estimator from what `save`, ``supclust fit`` or ``train.py`` wrote.
+
+        Args:
+            folder: see `supclust.experiment.models.load`.
+            linkage: which of the linkages of a result of ``train.py``.
+            pairs: the function that makes pair features. Default for a model of pairs:
+                ``"precomputed"``.
+            dissimilarity: for a model of a dissimilarity of your own: one made as for training.
+        """
+        from supclust.experiment.models import load
+
+        model = load(folder, linkage=linkage, dissimilarity=dissimilarity)
+        if pairs is None and model.kind == "pairs":
+            pairs = "precomputed"
+        saved = model.record.get("estimator") or {}
+        known = {name: value for name, value in saved.items() if name in cls().get_params()}
+        settings = {"linkage": model.linkage, "feature_names": list(model.feature_names), **known}
+        found = cls(model.objective, pairs=pairs, **settings)
+        columns = len(model.feature_names) if model.kind == "vectors" else None
+        columns = model.record.get("n_features_in", columns)
+        if columns is not None:
+            found.n_features_in_ = int(columns)
+        if model.record.get("feature_names_in"):
+            found.feature_names_in_ = np.array(model.record["feature_names_in"], dtype=object)
+        found._adopt(model)
+        return found
+
+    def _adopt(self, model: TrainedModel) -> None:
+        self.model_ = model
+        self.dissimilarity_ = model.dissimilarity
+        self.alpha_, self.threshold_ = model.alpha, model.threshold
+        self.n_iter_ = int(model.record.get("epochs", 0))
+
+    def _callbacks(self) -> list[Any]:
+        if not self.verbose:
+            return []
+        from supclust.experiment.epoch_lines import EpochLines
+
+        return [EpochLines(max(1, 25 // int(self.verbose)))]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
