@@ -18,7 +18,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup test test-slow lint type imports format bench train docs smoke clean
+.PHONY: help setup test test-slow lint type imports format bench train reproduce docs smoke clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ bench: setup ## timings beside other libraries, printed as ratios (ARGS=...)
 
 train: setup ## one training: exp_alpha on faces (ARGS="split=1 ...")
 	$(BIN)/python train.py objective=exp_alpha dataset=faces $(ARGS)
+
+reproduce: setup ## the paper's tables on the real data; run again, it goes on (ARGS="faces --splits 5")
+	$(BIN)/supclust reproduce $(ARGS)
 
 docs: $(DOCS_STAMP) ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

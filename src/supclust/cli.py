@@ -34,6 +34,32 @@ COMMANDS: dict[str, Command] = {
         examples=("supclust warmup",),
         configure="supclust.cli:configure_warmup",
     ),
+    "fit": Command(
+        summary="learn from labelled records how to cluster",
+        examples=(
+            "supclust fit records.csv --label author_id --block name -o model",
+            "supclust fit records.csv --label who --columns name,city,year -o model",
+        ),
+        configure="supclust.commands.fit:configure",
+    ),
+    "cluster": Command(
+        summary="cluster records with a model",
+        examples=("supclust cluster records.parquet --model model -o clusters.parquet",),
+        configure="supclust.commands.cluster:configure",
+    ),
+    "edges": Command(
+        summary="cluster a list of scored pairs",
+        examples=(
+            "supclust edges edges.parquet -o clusters.parquet",
+            "supclust edges edges.csv --threshold 0.3 --alpha -2 --missing inf -o clusters.csv",
+        ),
+        configure="supclust.commands.edges:configure",
+    ),
+    "explain": Command(
+        summary="say what a model has learned",
+        examples=("supclust explain model", "supclust explain model --json"),
+        configure="supclust.commands.explain:configure",
+    ),
     "data": Command(
         summary="list, check or download data sets",
         examples=("supclust data list", "supclust data check FILE", "supclust data fetch faces"),
@@ -43,6 +69,27 @@ COMMANDS: dict[str, Command] = {
         summary="show the results of a folder as a table",
         examples=("supclust table outputs", "supclust table outputs --format latex"),
         configure="supclust.experiment.cli_table:configure",
+    ),
+    "report": Command(
+        summary="show results or a model as one page that needs no network",
+        examples=(
+            "supclust report outputs -o report.html",
+            "supclust report model --data records.csv -o report.html",
+        ),
+        configure="supclust.commands.report:configure",
+    ),
+    "reproduce": Command(
+        summary="train the paper's tables on the real data and compare with what it printed",
+        examples=("supclust reproduce faces", "supclust reproduce faces aminer --splits 5"),
+        configure="supclust.commands.reproduce:configure",
+    ),
+    "illustrate": Command(
+        summary="draw the paper's two illustrations: a mismatch of training, and shapes",
+        examples=(
+            "supclust illustrate mismatch -o pictures",
+            "supclust illustrate shapes -o pictures --format png",
+        ),
+        configure="supclust.commands.illustrate:configure",
     ),
     "dashboard": Command(
         summary="make the Weights & Biases dashboard of a project",

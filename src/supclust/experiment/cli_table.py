@@ -6,22 +6,47 @@ import argparse
 import sys
 from pathlib import Path
 
+from supclust.experiment.layouts import FORMATS, LAYOUTS, render
 from supclust.experiment.results import find_results
-from supclust.experiment.tables import FORMATS, summarise
+from supclust.experiment.results_page import publish
+from supclust.experiment.split_scores import read_folder
+from supclust.experiment.tables import summarise
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("outputs", type=Path, help="folder of results, as paths.outputs")
+    parser.add_argument(
+        "outputs",
+        type=Path,
+        help="folder of results, as paths.outputs, or of published CSV files, as docs/results",
+    )
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="of the table (default: text)"
+    )
+    parser.add_argument(
+        "--layout",
+        choices=[name for name in LAYOUTS if name != "against"],
+        default="results",
+        help="results: mean and deviation; intervals: 95 %% confidence intervals; paper: the "
+        "paper's tables, with its marks (default: results)",
+    )
+    parser.add_argument(
+        "--against", choices=["paper"], help="ours, what the paper printed, and the difference"
+    )
+    parser.add_argument(
+        "--publish",
+        type=Path,
+        metavar="DOCS",
+        help="write scores per split and their provenance to DOCS/results, and the tables into "
+        "DOCS/results.md, instead of printing",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the table; results that failed are counted on stderr."""
-    results = list(find_results(options.outputs))
+    published = [] if options.publish else read_folder(options.outputs)
+    results = published or list(find_results(options.outputs))
     cells = summarise(results)
     failed = [result for result in results if result["status"] != "done"]
     for result in failed:
@@ -31,5 +56,10 @@ def run(options: argparse.Namespace) -> int:
             f"no finished result below {options.outputs}. "
             "Make some with `python train.py objective=exp_alpha dataset=faces`."
         )
-    print(FORMATS[options.format](cells), end="")
+    if options.publish:
+        for path in publish(results, options.outputs, options.publish):
+            print(path)
+        return 0
+    layout = "against" if options.against else options.layout
+    print(render(cells, layout, options.format), end="")
     return 0

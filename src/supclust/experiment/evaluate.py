@@ -42,7 +42,8 @@ def evaluate(
 
     The threshold is the cut with the best pairwise F1 on the dev blocks, counts pooled over them;
     purity is averaged over blocks. Top-down trees (``rsc``, ``random``) have no heights to cut at
-    and are scored by purity only.
+    and are scored by purity only, and on test only: nothing is chosen on dev for them, and the
+    sparsest cut takes longer than all other linkages together.
 
     Args:
         objective: trained, of one split, in evaluation mode.
@@ -54,9 +55,10 @@ def evaluate(
         {linkage: {alpha, threshold, dev: {...}, test: {...}}}.
     """
     alphas = {method: _alpha_of(method, alpha) for method in methods}
-    dev, test = trees(objective, data, "dev", alphas), trees(objective, data, "test", alphas)
+    cutting = {method: value for method, value in alphas.items() if value is not None}
+    dev, test = trees(objective, data, "dev", cutting), trees(objective, data, "test", alphas)
     return {
-        method: {"alpha": value, **_scores(dev[method], test[method], cuts=value is not None)}
+        method: {"alpha": value, **_scores(dev.get(method), test[method])}
         for method, value in alphas.items()
     }
 
@@ -107,16 +109,16 @@ def _trees(
     ]
 
 
-def _scores(dev: list[ScoredTree], test: list[ScoredTree], cuts: bool) -> dict[str, Any]:
-    """Threshold from dev; purity, precision, recall and F1 of either part."""
-    merges = [merge_pairs(scored.tree, scored.labels) for scored in dev]
-    threshold = best_of_curve(curve_from_merges(merges)).threshold if cuts else None
+def _scores(dev: list[ScoredTree] | None, test: list[ScoredTree]) -> dict[str, Any]:
+    """Threshold from dev, where there is any; purity, precision, recall and F1 of either part."""
+    threshold = purity = None
+    if dev is not None:
+        merges = [merge_pairs(scored.tree, scored.labels) for scored in dev]
+        threshold = best_of_curve(curve_from_merges(merges)).threshold
+        purity = mean_purity(map(purity_from_merges, merges)).mean
     return {
         "threshold": threshold,
-        "dev": {
-            "dendrogram_purity": mean_purity(map(purity_from_merges, merges)).mean,
-            **_flat_scores(dev, threshold),
-        },
+        "dev": {"dendrogram_purity": purity, **_flat_scores(dev or [], threshold)},
         "test": {
             "dendrogram_purity": mean_purity(
                 purity_from_merges(merge_pairs(scored.tree, scored.labels)) for scored in test

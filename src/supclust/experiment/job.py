@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
 from supclust.data.registry import load_dataset
+from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.results import FORMAT, finished, write_json
 from supclust.experiment.settings import Settings, fingerprint
@@ -45,10 +46,14 @@ class Job:
     Args:
         settings: what to do.
         progress: whether to show a bar; for a person at a terminal.
+        watched: file to tell how far the job is; ``None``: nobody watches.
     """
 
-    def __init__(self, settings: Settings, *, progress: bool = False) -> None:
+    def __init__(
+        self, settings: Settings, *, progress: bool = False, watched: Path | None = None
+    ) -> None:
         self.settings, self.progress = settings, progress
+        self.watched = JobProgress(watched)
         self.dataset = load_data(settings)
         self.digest = self.dataset.digest()
         self.store = TrainingStore(settings.outputs)
@@ -80,20 +85,20 @@ class Job:
 
     def _work(self, splits: Sequence[int]) -> None:
         # Seconds of imports, which a run that has nothing to do is spared.
-        from supclust.experiment.progress import callbacks, limit_threads
+        from supclust.experiment.progress import EpochNote, callbacks, limit_threads
         from supclust.experiment.tracking import tracked
 
         limit_threads(self.settings.trainer["threads"])
         try:
             with tracked(self.settings, self.dataset, splits) as tracker:
-                trainings = self._trainings(
-                    splits, tracker, callbacks(self.settings, self.progress)
-                )
+                watchers = callbacks(self.settings, self.progress)
+                watchers.append(EpochNote(self.watched, "training"))
+                trainings = self._trainings(splits, tracker, watchers)
                 alphas = self._alphas(trainings) if "exp" in self.settings.methods else {}
-                results = [
-                    self._evaluate(split, training, alphas.get(split), tracker)
-                    for split, training in trainings.items()
-                ]
+                results: list[dict[str, Any]] = []
+                for split, training in trainings.items():
+                    self.watched.note("evaluation", len(results) / len(trainings))
+                    results.append(self._evaluate(split, training, alphas.get(split), tracker))
                 tracker.results(results)
         except BaseException as error:
             self.fail(splits, error)
@@ -135,6 +140,7 @@ class Job:
 
     def _alphas(self, trainings: dict[int, Training]) -> dict[int, float]:
         """Alpha of ``exp``: the learned one, or one fitted now unless it has been before."""
+        from supclust.experiment.progress import EpochNote
         from supclust.experiment.training import alphas_after_training
 
         learned = {split: training.record["alpha"] for split, training in trainings.items()}
@@ -145,7 +151,9 @@ class Job:
         if missing:
             _logger.info("fitting alpha after training: %s", describe_splits(missing))
             fitted = alphas_after_training(
-                self.settings, self.dataset, missing, [trainings[split] for split in missing]
+                *(self.settings, self.dataset, missing),
+                [trainings[split] for split in missing],
+                callbacks=[EpochNote(self.watched, "alpha")],
             )
             new = {self._key(s): alpha for s, alpha in zip(missing, fitted, strict=True)}
             self.store.save_alphas(new)

@@ -9,6 +9,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.settings import Settings
 from supclust.objectives import Objective
 
@@ -50,6 +51,25 @@ class AlphaTrace(pl.Callback):
             values |= dict(zip(names, alphas, strict=True))
         for logger in trainer.loggers:
             logger.log_metrics(values, step=trainer.current_epoch)
+
+
+class EpochNote(pl.Callback):
+    """Tells a job's progress after every epoch: the share of epochs or of stopped splits.
+
+    Args:
+        progress: to be told.
+        stage: that the training is.
+    """
+
+    def __init__(self, progress: JobProgress, stage: str) -> None:
+        self.progress, self.stage = progress, stage
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Note the epoch."""
+        share = (trainer.current_epoch + 1) / max(1, trainer.max_epochs or 1)
+        if isinstance(pl_module, Objective):
+            share = max(share, 1 - float(pl_module.stopping.active.double().mean()))
+        self.progress.note(self.stage, share)
 
 
 class EpochBar(pl.Callback):

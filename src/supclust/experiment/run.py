@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -48,8 +49,11 @@ def run(cfg: DictConfig) -> float | None:
     from supclust.experiment.job import Job, Outcome
 
     outcome = Outcome()
+    watched = None
+    if settings.sweep_id is not None:
+        watched = SweepReports(settings.outputs, settings.sweep_id).progress_path(number)
     try:
-        job = Job(settings, progress=not multirun and sys.stderr.isatty())
+        job = Job(settings, progress=not multirun and sys.stderr.isatty(), watched=watched)
         outcome = job.outcome
         job.run()
     except Exception as error:
@@ -74,6 +78,18 @@ def plain(cfg: DictConfig) -> dict[str, Any]:
     resolved = OmegaConf.to_container(OmegaConf.create(found), resolve=True)
     assert isinstance(resolved, dict)
     return {str(key): value for key, value in resolved.items()}
+
+
+def settings_from(conf: Path, words: list[str], job_number: int = 0) -> Settings:
+    """The settings that ``train.py`` would have with these words.
+
+    Args:
+        conf: folder of the configuration.
+        words: as on the command line.
+        job_number: among the jobs that belong together.
+    """
+    with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
+        return Settings.from_config(plain(compose("config", words)), job_number=job_number)
 
 
 def launch(main: Callable[[], Any]) -> None:

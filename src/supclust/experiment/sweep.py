@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.experiment.job import Outcome
+from supclust.experiment.job_progress import SUFFIX, read_progress
 from supclust.experiment.results import read_json, read_result, write_json, write_text
 from supclust.experiment.settings import Settings
 from supclust.experiment.tables import as_csv, as_text, summarise
@@ -55,6 +56,16 @@ class SweepReports:
     def count(self) -> int:
         """Number of jobs that have reported."""
         return sum(1 for _ in self.folder.glob("*.json"))
+
+    def progress_path(self, number: int) -> Path:
+        """Where a job tells how far it is."""
+        return self.folder / f"{number}{SUFFIX}"
+
+    def done(self) -> float:
+        """Jobs that have reported, and the shares of those at work."""
+        finished = {int(path.stem) for path in self.folder.glob("*.json")}
+        shares = read_progress(self.folder)
+        return len(finished) + sum(v for number, v in shares.items() if number not in finished)
 
     def read(self) -> list[dict[str, Any]]:
         """All reports, in the order of jobs."""
@@ -115,7 +126,7 @@ def failed_lines(reports: Sequence[dict[str, Any]]) -> list[str]:
 
 
 class SweepBar:
-    """One bar for the whole sweep, fed by counting reports; for a person at a terminal.
+    """One bar for the whole sweep, fed by reports and notes; for a person at a terminal.
 
     Args:
         reports: of the sweep.
@@ -140,11 +151,9 @@ class SweepBar:
             self._thread.join()
 
     def _watch(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+        from supclust.experiment.meter import Meter
 
-        columns = ("jobs", MofNCompleteColumn(), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("jobs", total=self._expected)
+        with Meter("jobs", self._expected) as meter:
             while not self._ended.wait(POLL_SECONDS):
-                progress.update(task, completed=self._reports.count())
+                label = f"jobs {self._reports.count()}/{self._expected}"
+                meter.update(self._reports.done(), label=label)

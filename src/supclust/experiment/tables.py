@@ -5,19 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from supclust.experiment.significance import marks
+from supclust.experiment.markup import MARKUPS, Markup, Table
+from supclust.experiment.significance import interval, marks
 from supclust.experiment.values import LINKAGES, OBJECTIVES, TOP_DOWN
 
 METRICS = {"dendrogram_purity": "dendrogram purity", "pairwise_f1": "pairwise F1"}
-_SIGNS = {"best": "", "p<0.05": "*", "p<0.01": "**", "": ""}
-LEGEND = (
-    "test scores in %, mean ± standard deviation over splits; best of a column in bold, "
-    "* p < 0.05 and ** p < 0.01 against it (paired t-test over splits)"
-)
+LEGEND = "test scores in %, mean ± standard deviation over splits"
+LEGEND_INTERVAL = "test scores in %, mean and its 95 % confidence interval over splits"
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,8 @@ class Cell:
         deviation: standard deviation over splits (k - 1); NaN for one split.
         splits: number of splits.
         mark: best, p<0.05, p<0.01 or nothing.
+        low: lower end of the mean's 95 % confidence interval; NaN for one split.
+        high: upper end.
     """
 
     dataset: str
@@ -45,12 +45,25 @@ class Cell:
     deviation: float
     splits: int
     mark: str
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def percent(self) -> str:
+        """As in ``93.2``."""
+        return f"{100 * self.mean:.1f}"
 
     @property
     def text(self) -> str:
         """As in ``93.2 ± 1.4``, in percent."""
         spread = "" if math.isnan(self.deviation) else f" ± {100 * self.deviation:.1f}"
-        return f"{100 * self.mean:.1f}{spread}{_SIGNS[self.mark]}"
+        return self.percent + spread
+
+    @property
+    def interval_text(self) -> str:
+        """As in ``93.2 (92.8 to 93.6)``, in percent."""
+        known = not math.isnan(self.low)
+        return self.percent + (f" ({100 * self.low:.1f} to {100 * self.high:.1f})" if known else "")
 
 
 def summarise(results: Iterable[dict[str, Any]]) -> list[Cell]:
@@ -79,14 +92,10 @@ def summarise(results: Iterable[dict[str, Any]]) -> list[Cell]:
         }
         found = marks(averaged)
         for name, splits in averaged.items():
-            mean, deviation = mean_and_deviation(list(splits.values()))
-            cells.append(
-                Cell(
-                    *(dataset, source, name, linkage, metric, mean, deviation),
-                    len(splits),
-                    found[name],
-                )
-            )
+            values = list(splits.values())
+            place = (dataset, source, name, linkage, metric)
+            spread = (*mean_and_deviation(values), len(values))
+            cells.append(Cell(*place, *spread, found[name], *interval(values)))
     return sorted(cells, key=_order)
 
 
@@ -120,56 +129,18 @@ def as_csv(cells: Sequence[Cell]) -> str:
     return stream.getvalue()
 
 
-def as_text(cells: Sequence[Cell]) -> str:
-    """Aligned columns for a terminal."""
-    blocks = []
-    for title, rows in _tables(cells, bold=lambda text: f"{text} <"):
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
-        lines.insert(1, "  ".join("-" * width for width in widths))
-        blocks.append("\n".join([title, *(line.rstrip() for line in lines)]))
-    return "\n\n".join([*blocks, LEGEND.replace("in bold", "marked <")]) + "\n"
+def result_tables(cells: Sequence[Cell], markup: Markup, *, intervals: bool = False) -> list[Table]:
+    """A table per data set and metric: objectives down, linkages across.
 
-
-def as_markdown(cells: Sequence[Cell]) -> str:
-    """GitHub tables."""
-    blocks = []
-    for title, rows in _tables(cells, bold=lambda text: f"**{text}**", star="\\*"):
-        lines = [f"| {' | '.join(row)} |" for row in rows]
-        lines.insert(1, "|" + " --- |" * len(rows[0]))
-        blocks.append("\n".join([f"### {title}", "", *lines]))
-    return "\n\n".join([*blocks, LEGEND.replace("*", "\\*")]) + "\n"
-
-
-def as_latex(cells: Sequence[Cell]) -> str:
-    """``tabular`` environments, with booktabs."""
-    blocks = []
-    for title, rows in _tables(cells, bold=lambda text: f"\\textbf{{{text}}}"):
-        escaped = [[cell.replace("_", r"\_") for cell in row] for row in rows]
-        head, *body = [" & ".join(row) + r" \\" for row in escaped]
-        lines = ["\\toprule", head, "\\midrule", *body, "\\bottomrule"]
-        text = "\n".join([f"\\begin{{tabular}}{{l{'c' * (len(rows[0]) - 1)}}}", *lines])
-        text = text.replace("±", "$\\pm$").replace("–", "--")
-        blocks.append(f"% {title}\n{text}\n\\end{{tabular}}")
-    return "\n\n".join([*blocks, "% " + LEGEND]) + "\n"
-
-
-FORMATS: dict[str, Callable[[Sequence[Cell]], str]] = {
-    "text": as_text,
-    "markdown": as_markdown,
-    "latex": as_latex,
-    "csv": as_csv,
-}
-
-
-def _tables(
-    cells: Sequence[Cell], bold: Callable[[str], str], star: str = "*"
-) -> list[tuple[str, list[list[str]]]]:
-    """(title, rows with a header) per data set and metric."""
+    Args:
+        cells: of `summarise`.
+        markup: of the format.
+        intervals: confidence intervals in place of standard deviations.
+    """
     found = []
     for dataset, source, metric in dict.fromkeys((c.dataset, c.source, c.metric) for c in cells):
         chosen = [c for c in cells if (c.dataset, c.source, c.metric) == (dataset, source, metric)]
-        linkages = sorted({c.linkage for c in chosen}, key=_linkage_order)
+        linkages = sorted({c.linkage for c in chosen}, key=linkage_order)
         rows = [["objective", *linkages, "splits"]]
         for objective in dict.fromkeys(c.objective for c in chosen):
             by_linkage = {c.linkage: c for c in chosen if c.objective == objective}
@@ -177,19 +148,33 @@ def _tables(
             for i, linkage in enumerate(linkages):
                 if linkage in by_linkage:
                     cell = by_linkage[linkage]
-                    text = cell.text.replace("*", star)
-                    shown[i] = bold(text) if cell.mark == "best" else text
+                    text = cell.interval_text if intervals else cell.text
+                    shown[i] = markup.marked(text, cell.mark)
             counts = sorted({c.splits for c in by_linkage.values()})
             rows.append([objective, *shown, "-".join(map(str, counts))])
-        found.append((f"{dataset}{_warning(source)}: {METRICS[metric]}", rows))
-    return found
+        found.append(Table(f"{dataset}{stand_in_warning(source)}: {METRICS[metric]}", rows))
+    legend = f"{LEGEND_INTERVAL if intervals else LEGEND}; {markup.legend}"
+    return with_legend(found, legend)
 
 
-def _warning(source: str) -> str:
+def with_legend(tables: Sequence[Table], legend: str) -> list[Table]:
+    """The tables, with a note below the last."""
+    *first, last = tables
+    return [*first, last._replace(notes=(*last.notes, "", legend))]
+
+
+def as_text(cells: Sequence[Cell]) -> str:
+    """Aligned columns for a terminal."""
+    return MARKUPS["text"].page(result_tables(cells, MARKUPS["text"]))
+
+
+def stand_in_warning(source: str) -> str:
+    """What follows the name of a data set that is not the real one."""
     return " [STAND-IN: generated data, not the real set]" if source == "stand-in" else ""
 
 
-def _linkage_order(name: str) -> tuple[int, str]:
+def linkage_order(name: str) -> tuple[int, str]:
+    """Sorts linkages as the paper does, then by name."""
     known = (*LINKAGES, *TOP_DOWN)
     return (known.index(name) if name in known else len(known), name)
 
@@ -198,4 +183,4 @@ def _order(cell: Cell) -> tuple[Any, ...]:
     first = cell.objective.split(" ")[0]
     place = OBJECTIVES.index(first) if first in OBJECTIVES else len(OBJECTIVES)
     metric = list(METRICS).index(cell.metric)
-    return cell.dataset, cell.source, metric, place, cell.objective, _linkage_order(cell.linkage)
+    return cell.dataset, cell.source, metric, place, cell.objective, linkage_order(cell.linkage)

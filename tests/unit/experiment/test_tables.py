@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from supclust import cli
+from supclust.experiment.layouts import FORMATS, render
 from supclust.experiment.results import write_json
-from supclust.experiment.tables import FORMATS, summarise
+from supclust.experiment.tables import summarise
 
 
 def results(rng: np.random.Generator, **changes: Any) -> list[dict[str, Any]]:
@@ -83,9 +85,22 @@ def test_axes_are_rows_and_sources_are_apart(rng: np.random.Generator) -> None:
     assert {c.objective for c in cells if c.source == "stand-in"} == {
         *("exp_alpha", "all_pairs", "exp_alpha recipe.lr=0.1", "all_pairs recipe.lr=0.1")
     }
-    text = FORMATS["text"](cells)
+    text = render(cells)
     assert text.count("[STAND-IN: generated data, not the real set]") == 2
     assert "faces: dendrogram purity" in text
+
+
+def test_intervals_are_those_of_scipy(rng: np.random.Generator) -> None:
+    made = results(rng)
+    values = [r["linkages"]["exp"]["test"]["dendrogram_purity"] for r in made[:5]]
+    cell = next(c for c in summarise(made) if (c.objective, c.linkage) == ("exp_alpha", "exp"))
+    low, high = stats.t.interval(0.95, 4, loc=np.mean(values), scale=stats.sem(values))
+    assert (cell.low, cell.high) == (pytest.approx(low), pytest.approx(high))
+    assert f"{100 * cell.mean:.1f} ({100 * low:.1f} to {100 * high:.1f})" in render(
+        summarise(made), "intervals"
+    )
+    one = summarise(made[:1])[0]
+    assert np.isnan(one.low) and np.isnan(one.high) and "nan" not in render([one], "intervals")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -93,7 +108,7 @@ def test_every_format_shows_the_numbers_and_warns_of_stand_ins(
     rng: np.random.Generator, name: str
 ) -> None:
     cells = summarise(results(rng))
-    text = FORMATS[name](cells)
+    text = render(cells, form=name)
     assert "stand-in" in text.lower()
     if name == "csv":
         rows = list(csv.DictReader(io.StringIO(text)))
@@ -117,7 +132,7 @@ def test_the_command_prints_the_table_of_a_folder(
     write_json(tmp_path / "x" / "result.json", failed)
     assert cli.main(["table", str(tmp_path), "--format", "markdown"]) == 0
     captured = capsys.readouterr()
-    assert captured.out == FORMATS["markdown"](summarise(made))
+    assert captured.out == render(summarise(made), form="markdown")
     assert "ValueError: no" in captured.err
 
 

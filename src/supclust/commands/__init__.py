@@ -1,0 +1,1 @@
+"""The subcommands of ``supclust``, one module each."""
