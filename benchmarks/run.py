@@ -13,6 +13,7 @@ PARTS = {
     "training": ("Training step", "benchmarks.bench_training_step"),
     "experiment": ("Whole runs", "benchmarks.bench_experiment"),
     "epoch": ("Training epoch", "benchmarks.bench_epoch"),
+    "cluster": ("Tables of records", "benchmarks.bench_cluster"),
 }
 
 

@@ -49,6 +49,10 @@ def test_an_offline_run_holds_metrics_summary_config_table_and_picture(tmp_path:
     losses = [row for row in history if "train/loss" in row]
     assert [row["epoch"] for row in losses] == [0, 1, 2]
     assert all({"dev/loss", "alpha/mean", "alpha/split-1"} <= row.keys() for row in losses)
+    for row in losses:
+        for kind in ("train", "dev"):
+            parts = row[f"{kind}/loss_within"] + row[f"{kind}/loss_across"]
+            assert parts == pytest.approx(row[f"{kind}/loss"])
     assert [row["epoch"] for row in history if "dev/purity" in row] == [0, 1, 2]
 
     summary = wandb_file.summary(found)
@@ -156,8 +160,11 @@ def test_the_dashboard_shows_what_the_runs_log(
     for linkage in ("single", "average", "complete", "exp"):
         for metric in ("dendrogram_purity", "pairwise_f1"):
             assert f"test/{linkage}/{metric}" in text
-    logged = ("alpha/mean", "train/loss", "dev/loss", "dev/purity", "splits/active", "dendrogram")
-    assert all(name in text for name in logged)
+    logged = ["alpha/mean", "dev/purity", "splits/active", "dendrogram"]
+    logged += [
+        f"{kind}/loss{part}" for kind in ("train", "dev") for part in ("", "_within", "_across")
+    ]
+    assert all(f'"{name}"' in text for name in logged)
     sections = definition["spec"]["section"]["panelBankConfig"]["sections"]
     assert [section["name"] for section in sections] == [
         *("Dendrogram purity", "Pairwise F1", "Alpha", "Training curves", "Results per split")

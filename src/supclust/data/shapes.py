@@ -57,11 +57,18 @@ def _aggregation(rng: np.random.Generator) -> list[Points]:
 
 
 def _mismatch(rng: np.random.Generator) -> list[Points]:
-    """Two long, parallel, flat clusters: neighbours are close along them, ends are far apart."""
-    along = np.linspace(0.0, 20.0, 60)
-    lower = np.stack([along, rng.normal(0.0, 0.22, 60)], axis=1)
-    upper = np.stack([along, 2.0 + rng.normal(0.0, 0.22, 60)], axis=1)
-    return [lower, upper]
+    """Two parallel, gently rising bands; the lower one ends as high as the upper one begins.
+
+    Most pairs are told apart by their difference in height alone, which all-pairs training finds;
+    but some points of unlike bands are equally high, which is enough to mislead single linkage.
+    """
+    count, length, thickness = 40, 12.0, 0.4
+    bands = []
+    for right, up in ((0.0, 0.0), (-2.2, 2.4)):
+        along = (np.arange(count) + rng.random(count)) / count * length
+        height = 0.2 * along + thickness * rng.random(count)
+        bands.append(np.stack([along + right, height + up], axis=1))
+    return bands
 
 
 def _blob(

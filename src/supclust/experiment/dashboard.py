@@ -63,6 +63,10 @@ def build_workspace(entity: str, project: str) -> Any:
             panels=[
                 lines("training loss", "train/loss"),
                 lines("dev loss", "dev/loss"),
+                lines("training loss within clusters", "train/loss_within"),
+                lines("training loss across clusters", "train/loss_across"),
+                lines("dev loss within clusters", "dev/loss_within"),
+                lines("dev loss across clusters", "dev/loss_across"),
                 lines("dev purity", "dev/purity"),
                 lines("splits still training", "splits/active"),
             ],

@@ -1,0 +1,106 @@
+"""Cluster blocks of pair features: folders or a table, one block in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supclust.cluster.model import ClusterModel
+from supclust.cluster.table import CLUSTER, Clustered, Options
+from supclust.data.errors import DataError
+from supclust.data.record_tables import integer_column, open_table
+from supclust.data.table_writer import require_writable, write_table
+from supclust.data.unlabelled_pairs import (
+    PairBlock,
+    pair_block_folders,
+    read_pair_folder,
+    read_unlabelled_pair_table,
+)
+
+
+def is_pair_layout(path: Path) -> bool:
+    """Whether a path is a folder, or a table with two columns of ids."""
+    return path.is_dir() or {"id_a", "id_b"} <= set(open_table(path).names)
+
+
+def cluster_pairs(
+    path: str | Path,
+    model: ClusterModel,
+    output: str | Path,
+    options: Options | None = None,
+    only: Collection[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Clustered:
+    """Cluster blocks of pair features and write id, block and cluster of every point.
+
+    Args:
+        path: folder of block folders, or a table of pairs.
+        model: of pair features.
+        output: CSV, TSV, Parquet or npz.
+        options: threshold and n_clusters of it.
+        only: names of the blocks to cluster; ``None``: all.
+        progress: called with the blocks done so far and their number.
+    """
+    import pyarrow as pa
+
+    options, output, path = options or Options(), Path(output), Path(path)
+    require_writable(output)
+    if model.kind != "pairs" or model.comparisons is not None:
+        raise DataError(
+            "holds features of pairs, but the model was trained on records; name a table of "
+            "records",
+            path,
+        )
+    cut = model.cut(options.threshold, options.n_clusters)
+    ids: list[str] = []
+    blocks: list[str] = []
+    clusters: list[Any] = []
+    count = done = 0
+    total, found = _blocks(path, model, only)
+    for block in found:
+        labels = model.label_pairs(block.features, len(block.ids), cut)
+        ids += block.ids
+        blocks += [block.name] * len(block.ids)
+        clusters.append(labels.astype(np.int64) + count)
+        count += int(labels.max()) + 1
+        done += 1
+        if progress:
+            progress(done, total)
+    batch = pa.RecordBatch.from_arrays(
+        [
+            pa.array(ids, pa.string()),
+            pa.array(blocks, pa.string()),
+            integer_column(np.concatenate(clusters)),
+        ],
+        names=["id", "block", CLUSTER],
+    )
+    write_table(output, batch.schema, [batch])
+    return Clustered(len(ids), done, count, 0, False)
+
+
+def _blocks(
+    path: Path, model: ClusterModel, only: Collection[str] | None
+) -> tuple[int, Iterator[PairBlock]]:
+    if path.is_dir():
+        folders = {folder.name: folder for folder in pair_block_folders(path)}
+        chosen = list(folders) if only is None else [name for name in folders if name in only]
+        _require_all(only, folders, path)
+        d = len(model.feature_names)
+        return len(chosen), (read_pair_folder(folders[name], d) for name in chosen)
+    made = {block.name: block for block in read_unlabelled_pair_table(path, model.feature_names)}
+    _require_all(only, made, path)
+    kept = [block for name, block in made.items() if only is None or name in only]
+    return len(kept), iter(kept)
+
+
+def _require_all(only: Collection[str] | None, known: Collection[str], path: Path) -> None:
+    missing = [name for name in only or () if name not in known]
+    if missing:
+        raise DataError(
+            f"has no block {missing[0]!r}; it has {', '.join(list(known)[:10])}"
+            f"{', ...' if len(known) > 10 else ''}. Correct the list of blocks",
+            path,
+        )

@@ -1,0 +1,81 @@
+"""``supclust report``: results or a model as one page that needs no network."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("folder", type=Path, help="folder of results (paths.outputs), or a model")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("report.html"), help="default: report.html"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="results: folder of the real data sets, if it is not that of the run; "
+        "model: file of records to cluster",
+    )
+    parser.add_argument("--objective", help="draw the tree of this row (default: the best)")
+    parser.add_argument("--linkage", help="show this linkage first (default: exp)")
+    parser.add_argument("--split", type=int, help="draw the tree of this split (default: first)")
+    parser.add_argument("--label", help="model: column of known clusters (default: as trained)")
+    parser.add_argument("--block", help="model: column of blocks (default: as trained)")
+    parser.add_argument(
+        "--no-trees", action="store_true", help="no trees and no cuts: faster, needs no data"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page and say where it is."""
+    start = time.perf_counter()
+    if options.output.is_dir():
+        raise ValueError(
+            f"-o needs a file; received the folder {options.output}. "
+            f"Use -o {options.output / 'report.html'}."
+        )
+    if _is_model(options.folder, options.data):
+        _write_model(options)
+    else:
+        _write_results(options)
+    size = options.output.stat().st_size / 1e6
+    print(f"{options.output}: {size:.1f} MB, {time.perf_counter() - start:.1f} s")
+    return 0
+
+
+def _is_model(folder: Path, data: Path | None) -> bool:
+    """A model, or one split of ``train.py`` that is to cluster other data."""
+    return (folder / "model.json").is_file() or (
+        data is not None and (folder / "result.json").is_file()
+    )
+
+
+def _write_model(options: argparse.Namespace) -> None:
+    from supclust.report.model_blocks import Columns
+    from supclust.report.model_page import write_model_report
+
+    if options.data is None:
+        raise ValueError(
+            f"the report of a model needs records to cluster; received none. Use "
+            f"`supclust report {options.folder} --data records.csv`."
+        )
+    columns = Columns(options.label, options.block)
+    write_model_report(options.folder, options.data, options.output, options.linkage, columns)
+
+
+def _write_results(options: argparse.Namespace) -> None:
+    from supclust.report.data import Wishes, gather
+    from supclust.report.html import write_report
+
+    wishes = Wishes(
+        objective=options.objective,
+        linkage=options.linkage,
+        split=options.split,
+        data=options.data,
+        trees=not options.no_trees,
+    )
+    write_report(gather(options.folder, wishes), options.output)

@@ -1,0 +1,183 @@
+"""What a report shows, gathered from a folder of results."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from supclust.experiment.results import RESULT_FILE, find_results, read_json
+from supclust.experiment.tables import Cell, row_name, summarise
+from supclust.experiment.trainings import RECORD_FILE
+from supclust.report.restored import NotRestorableError, TreeCase, outputs_of, restore_case
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Which of the results the tree and the cut are drawn of; ``None`` is the default.
+
+    Attributes:
+        objective: row of the table; default: the best under the linkage.
+        linkage: shown first; default: exp, else the first there is.
+        split: default: the first finished.
+        data: folder of the real data sets; default: that of the run.
+        trees: whether to make trees at all.
+    """
+
+    objective: str | None = None
+    linkage: str | None = None
+    split: int | None = None
+    data: Path | None = None
+    trees: bool = True
+
+
+@dataclass(frozen=True)
+class DatasetResults:
+    """The results on one data set from one source.
+
+    Attributes:
+        dataset: title.
+        source: real, stand-in or file.
+        cells: of the table.
+        results: finished ones.
+        records: training record of each finished result, ``None`` where it is gone.
+        linkage: that is shown first.
+        best: row of the table that is best under that linkage.
+        case: trees of one split, or ``None``.
+        no_case: why there are none.
+    """
+
+    dataset: str
+    source: str
+    cells: list[Cell]
+    results: list[dict[str, Any]]
+    records: list[dict[str, Any] | None]
+    linkage: str
+    best: str
+    case: TreeCase | None = None
+    no_case: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of the data set had to say, each once."""
+        return list(dict.fromkeys(n for result in self.results for n in result.get("notes", ())))
+
+    @property
+    def rows(self) -> list[str]:
+        """Rows of the table, in its order."""
+        return list(dict.fromkeys(cell.objective for cell in self.cells))
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything on the page.
+
+    Attributes:
+        folder: of the results, as it was asked for.
+        groups: one per data set and source.
+        failed: results that failed.
+        unreadable: result files that cannot be read.
+    """
+
+    folder: Path
+    groups: list[DatasetResults]
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+
+
+def gather(folder: Path, wishes: Wishes | None = None) -> Report:
+    """Read the results below a folder, and make the trees of one split of every data set.
+
+    Raises:
+        ValueError: there is no result, or what was wished for is not among them.
+    """
+    wishes = wishes or Wishes()
+    results = list(find_results(folder))
+    read = {result["path"] for result in results}
+    unreadable = [str(p) for p in sorted(folder.rglob(RESULT_FILE)) if str(p) not in read]
+    if not results:
+        raise ValueError(
+            f"no readable result below {folder}. "
+            "Make some with `python train.py objective=exp_alpha dataset=faces`."
+        )
+    done = [result for result in results if result["status"] == "done"]
+    _check(wishes, done)
+    kinds = list(dict.fromkeys((result["dataset"], result["source"]) for result in done))
+    groups = [
+        _group([r for r in done if (r["dataset"], r["source"]) == kind], wishes) for kind in kinds
+    ]
+    failed = [result for result in results if result["status"] != "done"]
+    return Report(folder, groups, failed, unreadable)
+
+
+def _check(wishes: Wishes, done: Sequence[dict[str, Any]]) -> None:
+    rows = list(dict.fromkeys(row_name(result) for result in done))
+    linkages = list(dict.fromkeys(name for result in done for name in result["linkages"]))
+    splits = sorted({result["split"] for result in done})
+    for name, wish, legal in (
+        ("--objective", wishes.objective, rows),
+        ("--linkage", wishes.linkage, linkages),
+        ("--split", wishes.split, splits),
+    ):
+        if wish is not None and wish not in legal:
+            raise ValueError(
+                f"{name} must be among the finished results; received {wish}. "
+                f"There: {', '.join(map(str, legal)) or 'none'}."
+            )
+
+
+def _group(results: list[dict[str, Any]], wishes: Wishes) -> DatasetResults:
+    cells = summarise(results)
+    cut = [c.linkage for c in cells if c.metric == "pairwise_f1"] or [c.linkage for c in cells]
+    linkage = wishes.linkage if wishes.linkage in {c.linkage for c in cells} else None
+    linkage = linkage or ("exp" if "exp" in cut else cut[0])
+    group = DatasetResults(
+        dataset=results[0]["dataset"],
+        source=results[0]["source"],
+        cells=cells,
+        results=results,
+        records=[_record(result) for result in results],
+        linkage=linkage,
+        best=_best(cells, linkage),
+    )
+    if not wishes.trees:
+        return _with_case(group, None, "trees were not asked for (--no-trees)")
+    chosen = _chosen(group, wishes)
+    if chosen is None:
+        return _with_case(group, None, "no finished result of the objective and split asked for")
+    try:
+        return _with_case(group, restore_case(chosen, wishes.data), "")
+    except NotRestorableError as problem:
+        _logger.warning("%s: no tree in the report: %s", group.dataset, problem)
+        return _with_case(group, None, str(problem))
+
+
+def _with_case(group: DatasetResults, case: TreeCase | None, reason: str) -> DatasetResults:
+    return replace(group, case=case, no_case=reason)
+
+
+def _best(cells: Sequence[Cell], linkage: str) -> str:
+    """The row with the highest mean purity under a linkage."""
+    there = [c for c in cells if c.metric == "dendrogram_purity" and c.linkage == linkage]
+    return max(there or cells, key=lambda cell: cell.mean).objective
+
+
+def _chosen(group: DatasetResults, wishes: Wishes) -> dict[str, Any] | None:
+    row = wishes.objective or group.best
+    fitting = [
+        result
+        for result in group.results
+        if row_name(result) == row
+        and group.linkage in result["linkages"]
+        and wishes.split in (None, result["split"])
+    ]
+    return min(fitting, key=lambda result: (result["split"], result["seed"]), default=None)
+
+
+def _record(result: dict[str, Any]) -> dict[str, Any] | None:
+    outputs = outputs_of(result)
+    return None if outputs is None else read_json(outputs / result["model"] / RECORD_FILE)

@@ -1,0 +1,187 @@
+"""From a stored result back to its trees: the model and the data it was made with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from supclust.data.block import Block
+from supclust.experiment.quiet import quiet_loggers
+from supclust.experiment.results import differences
+from supclust.experiment.settings import Settings, fingerprint
+from supclust.experiment.trainings import TrainingStore
+from supclust.hac.tree import Floats, cut_tree
+from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.metrics.threshold import ThresholdCurve, threshold_curve
+from supclust.report.trees import Points
+
+
+class NotRestorableError(ValueError):
+    """The trees of a result cannot be made again; the message says why."""
+
+
+@dataclass(frozen=True)
+class LinkageCase:
+    """The trees of one split under one linkage.
+
+    Attributes:
+        alpha: of the linkage.
+        threshold: the cut chosen on dev.
+        dev: pooled scores at every cut of the dev blocks; ``None`` where there are no such blocks.
+        test: the same of the test blocks.
+        trees: of the test blocks, by name.
+        f1_again: pairwise F1 of the test blocks, recomputed here.
+        f1_stored: the same as the result has it.
+    """
+
+    alpha: float
+    threshold: float | None
+    dev: ThresholdCurve | None
+    test: ThresholdCurve | None
+    trees: dict[str, Floats]
+    f1_again: float | None = None
+    f1_stored: float | None = None
+
+
+@dataclass(frozen=True)
+class TreeCase:
+    """What is drawn of one split: its test blocks and their trees under every linkage.
+
+    Attributes:
+        result: the result it belongs to; empty for a model without one.
+        blocks: test blocks by name, largest first.
+        linkages: by name.
+        part: what the blocks are, in words.
+    """
+
+    result: dict[str, Any]
+    blocks: dict[str, Points]
+    linkages: dict[str, LinkageCase]
+    part: str = "test"
+
+
+def restore_case(result: dict[str, Any], data: Path | None = None) -> TreeCase:
+    """Make the trees of a finished result again.
+
+    Args:
+        result: of `supclust.experiment.results.find_results`.
+        data: folder of the real data sets, where it is not the one of the run.
+
+    Raises:
+        NotRestorableError: model, settings or data are gone or have changed.
+    """
+    try:
+        return _restore(result, data)
+    except NotRestorableError:
+        raise
+    except (ValueError, OSError, KeyError, RuntimeError) as problem:
+        raise NotRestorableError(f"{type(problem).__name__}: {problem}") from problem
+
+
+def _restore(result: dict[str, Any], data: Path | None) -> TreeCase:
+    training = _training(result)
+    settings, dataset = _settings_and_data(result, data)
+    from supclust.experiment.evaluate import trees
+    from supclust.experiment.training import make_data, restore
+
+    split = result["split"]
+    objective = restore(settings, dataset, [split], [training])
+    module = make_data(settings, dataset, [split])
+    entries = {
+        name: entry for name, entry in result["linkages"].items() if entry["alpha"] is not None
+    }
+    alphas = {name: float(entry["alpha"]) for name, entry in entries.items()}
+    dev, test = (trees(objective, module, part, alphas) for part in ("dev", "test"))
+    blocks = {block.name: points_of(block) for block in module.parts[0].test}
+    linkages = {}
+    for name, entry in entries.items():
+        found = [(scored.tree, scored.labels) for scored in test[name]]
+        held_out = [(scored.tree, scored.labels) for scored in dev[name]]
+        linkages[name] = LinkageCase(
+            alpha=alphas[name],
+            threshold=entry["threshold"],
+            dev=threshold_curve(held_out) if held_out else None,
+            test=threshold_curve(found) if found else None,
+            trees={scored.block: scored.tree for scored in test[name]},
+            f1_again=pooled_f1(found, entry["threshold"]),
+            f1_stored=entry["test"].get("pairwise_f1"),
+        )
+    ordered = sorted(blocks.values(), key=lambda points: -len(points.ids))
+    return TreeCase(result, {points.name: points for points in ordered}, linkages)
+
+
+def points_of(block: Block) -> Points:
+    """The points of a block, for drawing."""
+    return Points(block.name, block.ids, block.labels, block.cluster_names, block.images)
+
+
+def pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float | None:
+    """Pairwise F1 at a cut, pair counts pooled over trees with their labels."""
+    if threshold is None or not trees:
+        return None
+    counts = [pair_counts(labels, cut_tree(tree, height=threshold)) for tree, labels in trees]
+    pooled = PairCounts(*(sum(column) for column in zip(*counts, strict=True)))
+    return float(scores_from_counts(pooled).f1)
+
+
+def outputs_of(result: Mapping[str, Any]) -> Path | None:
+    """The outputs folder a result lies in: the one its model is found from."""
+    place = Path(result["path"]).resolve()
+    model = result.get("model")
+    if not model:
+        return None
+    return next((folder for folder in place.parents if (folder / model).is_dir()), None)
+
+
+def _training(result: Mapping[str, Any]) -> Any:
+    outputs = outputs_of(result)
+    if outputs is None:
+        raise NotRestorableError(f"its trained model ({result.get('model', 'none')}) is not there")
+    with quiet_loggers("supclust.experiment.trainings"):  # it would announce a training
+        training = TrainingStore(outputs).load(Path(result["model"]).name)
+    if training is None:
+        raise NotRestorableError(f"its trained model ({result['model']}) is damaged")
+    return training
+
+
+def _settings_and_data(result: Mapping[str, Any], data: Path | None) -> tuple[Settings, Any]:
+    """Settings and data set that give exactly the result's identity."""
+    from supclust.experiment.job import load_data
+
+    reasons = []
+    for settings in _stored_settings(result):
+        if data is not None:
+            settings = replace(settings, data=data)
+        try:
+            dataset = load_data(settings)
+        except (ValueError, OSError) as problem:
+            reasons.append(f"its data cannot be read: {problem}")
+            continue
+        identity = settings.result_identity(result["split"], dataset.digest())
+        if fingerprint(identity) == result["config_hash"]:
+            return settings, dataset
+        changes = differences(result["config"], identity)
+        only_data = [change for change in changes if change.startswith("data:")] == changes
+        reasons.append(
+            f"the data set at hand ({dataset.source}) is not the one of the run"
+            if only_data
+            else f"settings have changed: {'; '.join(changes[:3])}"
+        )
+    raise NotRestorableError(reasons[0] if reasons else "the configuration of its run is not there")
+
+
+def _stored_settings(result: Mapping[str, Any]) -> Iterator[Settings]:
+    """Configurations that Hydra wrote beside the result, that of its own folder first."""
+    from omegaconf import DictConfig, OmegaConf
+
+    from supclust.experiment.run import plain
+
+    place = Path(result["path"]).parent
+    for folder in (place, *sorted(place.parent.glob("splits-*"))):
+        path = folder / ".hydra" / "config.yaml"
+        if path.is_file():
+            config = OmegaConf.load(path)
+            if isinstance(config, DictConfig):
+                yield Settings.from_config(plain(config), multirun=True)

@@ -1,0 +1,394 @@
+"""``supclust fit``, ``cluster``, ``edges`` and ``explain`` through files, as people use them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from supclust import cli
+from supclust.cluster import blocks as blocks_module
+from supclust.cluster import resume
+from supclust.experiment.models import TrainedModel
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmnrst"]
+
+
+def run(*arguments: Any) -> int:
+    return cli.main([str(argument) for argument in arguments])
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def authors(rng: np.random.Generator, n_blocks: int = 12) -> list[dict[str, Any]]:
+    """Records of authors that share a name; titles and venues tell them apart."""
+    rows = []
+    for b in range(n_blocks):
+        for c in range(3):
+            vocabulary, venue = rng.choice(WORDS, 8), f"Journal {rng.integers(30)}"
+            for _ in range(int(rng.integers(2, 5))):
+                rows.append(
+                    {
+                        "id": f"r{len(rows):03d}",
+                        "name": f"name {b}",
+                        "author_id": f"{b}-{c}" if rng.random() < 0.9 else "",
+                        "title": " ".join(rng.choice(vocabulary, 5)),
+                        "venue": venue if rng.random() < 0.8 else "",
+                        "year": int(1980 + 10 * c + rng.integers(0, 4)),
+                    }
+                )
+    return [rows[i] for i in rng.permutation(len(rows))]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A table of authors and a model trained on it."""
+    folder = tmp_path_factory.mktemp("authors")
+    table = write_csv(folder / "records.csv", authors(np.random.default_rng(5)))
+    fit = ("fit", table, "--label", "author_id", "--block", "name", "--epochs", 30)
+    assert run(*fit, "--lr", 0.1, "-o", folder / "model") == 0
+    return table, folder / "model"
+
+
+def partition(rows: list[dict[str, str]]) -> set[frozenset[str]]:
+    groups: dict[str, set[str]] = {}
+    for row in rows:
+        groups.setdefault(row["cluster"], set()).add(row["id"])
+    return {frozenset(group) for group in groups.values()}
+
+
+def test_fit_says_what_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = write_csv(tmp_path / "a.csv", authors(np.random.default_rng(5)))
+    arguments = ("fit", table, "--label", "author_id", "--block", "name", "--columns", "title,year")
+    assert run(*arguments, "--epochs", 2, "-o", tmp_path / "m") == 0
+    shown = capsys.readouterr().out
+    for part in ("title  text    same text, shared words", "year   number  difference", "alpha",
+                 "nearest to", "cut at", "held out: pairwise F1", "model:"):  # fmt: skip
+        assert part in shown
+    assert "venue" not in shown
+
+
+def test_clusters_are_those_of_the_model(trained: tuple[Path, Path], tmp_path: Path) -> None:
+    table, folder = trained
+    assert run("cluster", table, "--model", folder, "-o", tmp_path / "c.csv") == 0
+    records, found = read_csv(table), read_csv(tmp_path / "c.csv")
+    assert list(found[0]) == ["id", "name", "cluster"]
+    assert [row["id"] for row in found] == [row["id"] for row in records]  # the order is kept
+    model = TrainedModel.load(folder)
+    from supclust.data.comparisons import RecordComparisons
+
+    comparisons = RecordComparisons.from_json(model.record["records"]["comparisons"])
+    assert model.feature_names == comparisons.feature_names
+    for name in {row["name"] for row in records}:
+        rows = [row for row in records if row["name"] == name]
+        columns = {key: [row[key] or None for row in rows] for key in ("title", "venue")}
+        columns["year"] = np.array([float(row["year"]) for row in rows])
+        features = comparisons.features(comparisons.encode(columns), np.arange(len(rows)))
+        expected = model.labels(features)
+        clusters = [row["cluster"] for row in found if row["name"] == name]
+        assert len(set(zip(clusters, expected.tolist(), strict=True))) == len(set(clusters))
+        assert len(set(clusters)) == expected.max() + 1
+    numbers = sorted({int(row["cluster"]) for row in found})
+    assert numbers == list(range(len(numbers)))
+
+
+def test_the_learned_clusters_are_good(trained: tuple[Path, Path], tmp_path: Path) -> None:
+    from supclust.metrics.pairwise import pairwise_scores
+
+    folder = trained[1]
+    new = write_csv(tmp_path / "new.csv", authors(np.random.default_rng(77)))
+    assert run("cluster", new, "--model", folder, "-o", tmp_path / "c.csv") == 0
+    both = zip(read_csv(new), read_csv(tmp_path / "c.csv"), strict=True)
+    known = [(row, got) for row, got in both if row["author_id"]]
+    scores = pairwise_scores([r["author_id"] for r, _ in known], [g["cluster"] for _, g in known])
+    assert scores.f1 > 0.8
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".parquet", ".npz", ".csv.gz"])
+def test_formats_orders_and_memory_change_nothing(
+    trained: tuple[Path, Path], tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks_module, "CHUNK_RECORDS", 20)
+    table, folder = trained
+    assert run("cluster", table, "--model", folder, "-o", tmp_path / "a.csv") == 0
+    output = tmp_path / f"b{suffix}"
+    assert run("cluster", table, "--model", folder, "-o", output, "--keep", "year") == 0
+    assert run("cluster", output, "--model", folder, "-o", tmp_path / "x.csv") == 2  # no title
+    ordered = sorted(read_csv(table), key=lambda row: row["name"])
+    again = write_csv(tmp_path / "sorted.csv", ordered)
+    assert run("cluster", again, "--model", folder, "-o", tmp_path / "s.csv") == 0
+    assert partition(read_csv(tmp_path / "s.csv")) == partition(read_csv(tmp_path / "a.csv"))
+    if suffix == ".parquet":
+        found = pq.read_table(output).to_pydict()
+        assert found["cluster"] == [int(row["cluster"]) for row in read_csv(tmp_path / "a.csv")]
+        assert list(found) == ["id", "name", "year", "cluster"]
+
+
+def test_other_cuts(trained: tuple[Path, Path], tmp_path: Path) -> None:
+    table, folder = trained
+    counts = {}
+    for name, option in (("one", ("--n-clusters", 1)), ("all", ("--threshold=-inf",))):
+        assert run("cluster", table, "--model", folder, "-o", tmp_path / "c.csv", *option) == 0
+        counts[name] = len(partition(read_csv(tmp_path / "c.csv")))
+    assert counts == {"one": 12, "all": len(read_csv(table))}
+
+
+def test_a_killed_run_goes_on_and_gives_the_same(
+    trained: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(blocks_module, "CHUNK_RECORDS", 20)
+    table, folder = trained
+    arguments = ("cluster", table, "--model", folder)
+    assert run(*arguments, "-o", tmp_path / "whole.parquet") == 0
+    store, stored = resume.Progress.store, []
+
+    def stop_after_two(self: resume.Progress, chunk: int, labels: Any) -> None:
+        if len(stored) == 2:
+            raise KeyboardInterrupt
+        stored.append(chunk)
+        store(self, chunk, labels)
+
+    monkeypatch.setattr(resume.Progress, "store", stop_after_two)
+    output = tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        run(*arguments, "-o", output)
+    partial = tmp_path / "out.parquet.partial"
+    assert not output.exists() and len(list(partial.glob("clusters-*"))) == 2
+    redone: list[int] = []
+    monkeypatch.setattr(
+        resume.Progress, "store", lambda self, chunk, labels: (redone.append(chunk), store(self, chunk, labels))  # noqa: E501
+    )  # fmt: skip
+    capsys.readouterr()
+    assert run(*arguments, "-o", output) == 0
+    assert "2 chunks were finished already" in capsys.readouterr().err
+    assert not set(redone) & set(stored)
+    assert output.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert not partial.exists()
+
+
+def test_unfinished_work_of_something_else_is_not_used(
+    trained: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, folder = trained
+    partial = tmp_path / "c.csv.partial"
+    partial.mkdir()
+    (partial / "job.json").write_text(json.dumps({"fingerprint": "of another input"}))
+    np.save(partial / "clusters-000000.npy", np.zeros(3, np.int32))
+    assert run("cluster", table, "--model", folder, "-o", tmp_path / "c.csv") == 0
+    assert "discarded" in capsys.readouterr().err
+    assert len(partition(read_csv(tmp_path / "c.csv"))) > 12
+    partial.mkdir()
+    (partial / "my thesis.txt").write_text("precious")
+    assert run("cluster", table, "--model", folder, "-o", tmp_path / "c.csv") == 2
+    assert (partial / "my thesis.txt").read_text() == "precious"
+
+
+def test_explain(trained: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    _, folder = trained
+    capsys.readouterr()
+    assert run("explain", folder) == 0
+    shown = capsys.readouterr().out
+    assert "nearest to" in shown and "title: shared words" in shown and "draws together" in shown
+    assert run("explain", folder, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    weights = [abs(feature["weight"]) for feature in facts["features"]]
+    assert weights == sorted(weights, reverse=True) and len(weights) == 8
+    assert facts["dev"]["pairwise_f1"] > 0.5 and facts["nearest_linkage"] in (
+        "single",
+        "average",
+        "complete",
+    )
+
+
+def points(rng: np.random.Generator) -> list[dict[str, Any]]:
+    rows = []
+    for b in range(8):
+        for c in range(4):
+            centre = rng.normal(size=2) * (5, 5000)
+            for _ in range(4):
+                x, y = centre + rng.normal(size=2) * (0.3, 300)
+                rows.append({"id": len(rows), "block": b, "who": f"{b}{c}", "x": x, "y": y})
+    return rows
+
+
+def test_numbers_alone_are_vectors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rng: np.random.Generator
+) -> None:
+    table = write_csv(tmp_path / "p.csv", points(rng))
+    fit = ("fit", table, "--label", "who", "--block", "block", "--epochs", 5)
+    assert run(*fit, "-o", tmp_path / "plain") == 0
+    assert "--scale may learn better" in capsys.readouterr().err
+    assert run(*fit, "--scale", "-o", tmp_path / "m") == 0
+    assert run("cluster", table, "--model", tmp_path / "m", "-o", tmp_path / "c.csv") == 0
+    model, rows, found = (
+        TrainedModel.load(tmp_path / "m"),
+        read_csv(table),
+        read_csv(tmp_path / "c.csv"),
+    )
+    assert (model.kind, model.feature_names) == ("vectors", ("x", "y"))
+    for b in range(8):
+        here = [i for i, row in enumerate(rows) if row["block"] == str(b)]
+        expected = model.labels(
+            np.array([[float(rows[i]["x"]), float(rows[i]["y"])] for i in here])
+        )
+        clusters = [int(found[i]["cluster"]) for i in here]
+        assert (np.array(clusters) - min(clusters)).tolist() == expected.tolist()
+    assert run("explain", tmp_path / "m") == 0
+    assert run(*fit, "--dissimilarity", "linear", "-o", tmp_path / "l") == 0
+    assert "x: difference" in json.loads((tmp_path / "l/model.json").read_text())["feature_names"]
+
+
+def write_pair_folders(root: Path, rng: np.random.Generator, flag: bool = True) -> None:
+    for b in range(6):
+        folder = root / f"block{b}"
+        folder.mkdir(parents=True)
+        labels = rng.integers(0, 3, 9)
+        (folder / "gtClusters.tsv").write_text(
+            "".join(f"p{i}\t{c}\n" for i, c in enumerate(labels))
+        )
+        lines = []
+        for i in range(9):
+            for j in range(i + 1, 9):
+                same = int(labels[i] == labels[j])
+                features = rng.normal(size=2) + 3 * same
+                lines.append(f"p{i},p{j},{features[0]:.4f},{features[1]:.4f},{same}\n")
+        (folder / "pairFeatures.csv").write_text("".join(lines))
+
+
+def test_pair_features_in_folders(tmp_path: Path, rng: np.random.Generator) -> None:
+    from supclust.data.pair_folders import read_pair_folders
+
+    write_pair_folders(tmp_path / "data", rng)
+    (tmp_path / "dev.txt").write_text("block1\n\nblock4\n")
+    fit = ("fit", tmp_path / "data", "--dev-blocks", tmp_path / "dev.txt", "--epochs", 3)
+    assert run(*fit, "--train-blocks", "block0,block2", "-o", tmp_path / "m") == 0
+    model = TrainedModel.load(tmp_path / "m")
+    assert model.record["sizes"]["dev"]["blocks"] == model.record["sizes"]["train"]["blocks"] == 2
+    (tmp_path / "data/block5/gtClusters.tsv").unlink()  # what is new has no labels
+    only = ("--only-blocks", "block3,block5")
+    assert (
+        run(
+            "cluster", tmp_path / "data", "--model", tmp_path / "m", "-o", tmp_path / "c.csv", *only
+        )
+        == 0
+    )
+    found = read_csv(tmp_path / "c.csv")
+    assert {row["block"] for row in found} == {"block3", "block5"} and len(found) == 18
+    block = next(b for b in read_pair_folders(tmp_path / "data").blocks if b.name == "block3")
+    expected = model.labels(block.features)
+    clusters = [int(row["cluster"]) for row in found if row["block"] == "block3"]
+    assert clusters == expected.tolist()
+    assert (
+        run(
+            "cluster",
+            tmp_path / "data",
+            "--model",
+            tmp_path / "m",
+            "-o",
+            tmp_path / "c.csv",
+            "--only-blocks",
+            "nine",
+        )
+        == 2
+    )
+
+
+def test_pair_features_in_tables(tmp_path: Path, rng: np.random.Generator) -> None:
+    labels = rng.integers(0, 3, (4, 6))
+    pairs = [
+        {"block": b, "id_a": i, "id_b": j, "near": 3 * (labels[b, i] == labels[b, j]) + rng.random()}
+        for b in range(4)
+        for i in range(6)
+        for j in range(i + 1, 6)
+    ]  # fmt: skip
+    who = [{"block": b, "id": i, "label": labels[b, i]} for b in range(4) for i in range(6)]
+    table = write_csv(tmp_path / "pairs.csv", pairs)
+    assert run("fit", table, "-o", tmp_path / "m") == 2  # no labels
+    fit = ("fit", table, "--labels", write_csv(tmp_path / "who.csv", who), "--epochs", 3)
+    assert run(*fit, "-o", tmp_path / "m") == 0
+    assert run("cluster", table, "--model", tmp_path / "m", "-o", tmp_path / "c.tsv") == 0
+    assert len((tmp_path / "c.tsv").read_text().splitlines()) == 25
+
+
+def test_edges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [("a", "b", 0.9), ("b", "c", 0.6), ("x", "y", 0.8), ("c", "x", 0.1), ("y", "x", 0.8)]
+    table = write_csv(
+        tmp_path / "e.csv", [{"id_a": a, "id_b": b, "probability": p} for a, b, p in rows]
+    )
+    assert run("edges", table, "-o", tmp_path / "c.csv") == 0
+    shown = capsys.readouterr().out
+    assert "1 repeated pairs, counted by their mean" in shown and "others count 1" in shown
+    found = {row["id"]: (row["component"], row["cluster"]) for row in read_csv(tmp_path / "c.csv")}
+    # c is near b but unknown to a: on average too far.
+    assert found == {"a": ("0", "0"), "b": ("0", "0"), "c": ("0", "1"), "x": ("1", "2"), "y": ("1", "2")}  # fmt: skip  # noqa: E501
+    assert run("edges", table, "-o", tmp_path / "c.csv", "--linkage", "single") == 0
+    found = {row["id"]: (row["component"], row["cluster"]) for row in read_csv(tmp_path / "c.csv")}
+    assert found["c"] == ("0", "0")
+    assert run("edges", table, "-o", tmp_path / "c.csv", "--alpha", 0, "--missing", math.inf) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit", "T", "-o", "M"), "needs --label"),
+        (("fit", "T", "--label", "who", "-o", "M"), "column 'who' not found"),
+        (("fit", "T", "--label", "id", "-o", "M"), "every label of a block is different"),
+        (("fit", "T", "--label", "author_id", "--columns", "author_id", "-o", "M"), "new records"),
+        (("fit", "T", "--label", "author_id", "-o", "T"), "is a file"),
+        (("fit", "T", "--label", "author_id", "--dev-blocks", "zz", "-o", "M"), "no block 'zz'"),
+        (("fit", "T", "--label", "author_id", "--dissimilarity", "mahalanobis", "--columns",
+          "title", "-o", "M"), "column 'title' holds text"),
+        (("cluster", "T", "--model", "nowhere", "-o", "c.csv"), "folder of a model is needed"),
+        (("cluster", "none.csv", "--model", "MODEL", "-o", "c.csv"), "no such file"),
+        (("cluster", "T", "--model", "MODEL", "-o", "c.xls"), "the output must end in"),
+        (("cluster", "T", "--model", "MODEL", "-o", "T"), "is the input"),
+        (("cluster", "T", "--model", "MODEL", "-o", "c.csv", "--block", "b"), "'b' not found"),
+        (("cluster", "T", "--model", "MODEL", "-o", "c.csv", "--n-clusters", "0"), "at least 1"),
+        (("cluster", "T", "--model", "MODEL", "-o", "c.csv", "--n-clusters", "2", "--threshold",
+          "1"), "received both"),
+        (("edges", "T", "-o", "c.csv"), "dissimilarity or probability is needed"),
+        (("edges", "T", "-o", "c.csv", "--dissimilarity", "year"), "need --threshold"),
+        (("edges", "T", "-o", "c.csv", "--probability", "p"), "column 'id_a' not found"),
+        (("explain", "nowhere"), "does not exist"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line_and_nothing_is_written(
+    trained: tuple[Path, Path], tmp_path: Path, arguments: tuple[str, ...], message: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    table, folder = trained
+    monkeypatch.chdir(tmp_path)
+    before = table.read_bytes()
+    named = {"T": table, "MODEL": folder, "M": tmp_path / "new"}
+    assert run(*(named.get(argument, argument) for argument in arguments)) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("supclust: error: ") and message in shown
+    assert len(shown.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == [] and table.read_bytes() == before
+
+
+def test_bad_records_leave_nothing(trained: tuple[Path, Path], tmp_path: Path) -> None:
+    table, folder = trained
+    rows = read_csv(table)
+    rows[7]["year"] = "nineteen"
+    bad = write_csv(tmp_path / "bad.csv", rows)
+    assert run("cluster", bad, "--model", folder, "-o", tmp_path / "c.csv") == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
