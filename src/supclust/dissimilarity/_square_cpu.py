@@ -8,7 +8,7 @@ _TILE = 32  # rows and columns at a time: the transposed half stays in the cache
 
 
 @njit(cache=True, nogil=True)
-def spread_pairs(condensed, square):  # type: ignore[no-untyped-def]
+def spread_pairs(condensed, square):
     """Write condensed values (e,) of n points into both triangles of ``square`` (n, n)."""
     n = square.shape[0]
     for top in range(0, n, _TILE):
@@ -22,7 +22,7 @@ def spread_pairs(condensed, square):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def gather_pairs(square, condensed):  # type: ignore[no-untyped-def]
+def gather_pairs(square, condensed):
     """Add up both triangles of ``square`` (n, n) into ``condensed`` (e,)."""
     n = square.shape[0]
     for top in range(0, n, _TILE):

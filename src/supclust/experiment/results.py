@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import os
-import tempfile
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,15 +35,16 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file beside its place, then rename it there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    # Not by `tempfile`, whose files nobody else may read: results are there to be shared.
+    draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with draft.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(draft, path)
     except BaseException:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
 
 

@@ -13,7 +13,7 @@ import hashlib
 import logging
 import os
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -89,7 +89,8 @@ class TrainingStore:
         from safetensors.torch import save
 
         self.root.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix="draft-", dir=self.root / "locks"))
+        draft = self.root / "locks" / f"draft-{uuid.uuid4().hex}"
+        draft.mkdir()
         try:
             for key, training in trainings.items():
                 content = save({name: t.contiguous() for name, t in training.weights.items()})

@@ -38,7 +38,7 @@ def _from_bits(_: Any, bits: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def exponential(x):  # type: ignore[no-untyped-def]
+def exponential(x):
     """exp(x) for |x| <= `LARGEST`, to about two units in the last place; exactly 1 at 0.
 
     exp(x) = 2^k exp(r) with k the integer nearest to x / log 2; |r| <= log(2) / 2 = 0.35, where the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from supclust.experiment.results import (
     read_json,
     read_result,
     write_json,
+    write_text,
 )
 
 
@@ -110,3 +112,12 @@ def test_results_are_found_below_a_folder(tmp_path: Path, caplog: pytest.LogCapt
     assert "cannot be read" in caplog.text
     with pytest.raises(ValueError, match="is none"):
         list(find_results(tmp_path / "nowhere"))
+
+
+def test_others_may_read_what_is_written(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_text(tmp_path / "a" / "result.json", "{}")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a" / "result.json").stat().st_mode & 0o777 == 0o644
