@@ -81,7 +81,7 @@ def kill_and_resume(folder: Path, n_chunks: int) -> str:
     partial = folder / "killed.parquet.partial"
     process = subprocess.Popen(
         command(folder, "killed.parquet"), cwd=folder, stdout=subprocess.DEVNULL
-    )  # noqa: E501
+    )
     while process.poll() is None and len(list(partial.glob("clusters-*"))) < max(1, n_chunks // 2):
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
@@ -151,7 +151,7 @@ def report(quick: bool) -> str:
     header = ["what", "supclust", "records/s", "joblib loop (2 processes)", "ratio"]
     return "\n\n".join(
         [
-            f"{len(points):,} records of {WIDTH} numbers in {n_blocks:,} blocks, in a Parquet file. "
+            f"{len(points):,} records of {WIDTH} numbers in {n_blocks:,} blocks, a Parquet file. "
             "The loop is `joblib.Parallel(n_jobs=2)` over pdist, fastcluster (average linkage) and "
             f"SciPy's fcluster; supclust uses exponential linkage with alpha {ALPHA} under a "
             "Mahalanobis distance, which no other library has.",

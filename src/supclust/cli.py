@@ -149,6 +149,7 @@ def run_warmup(_: argparse.Namespace) -> int:
     import numpy as np
     import torch
 
+    from supclust.cluster.warmup import use_kernels
     from supclust.hac import linkages
     from supclust.hac.chain import SMALL
     from supclust.losses import explink_loss
@@ -168,6 +169,7 @@ def run_warmup(_: argparse.Namespace) -> int:
         "large": lambda dtype: supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0),
         "blocks": lambda dtype: linkages([squares(64, dtype)] * 2, "average"),
         "training": loss,
+        "tables": use_kernels,
     }
     start = time.perf_counter()
     for name, use in kernels.items():

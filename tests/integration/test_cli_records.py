@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import pair_files
 from supclust import cli
 from supclust.cluster import blocks as blocks_module
 from supclust.cluster import resume
@@ -168,8 +169,8 @@ def test_a_killed_run_goes_on_and_gives_the_same(
 
     monkeypatch.setattr(resume.Progress, "store", stop_after_two)
     output = tmp_path / "out.parquet"
-    with pytest.raises(KeyboardInterrupt):
-        run(*arguments, "-o", output)
+    assert run(*arguments, "-o", output) == 130
+    assert "run the same command again" in capsys.readouterr().err
     partial = tmp_path / "out.parquet.partial"
     assert not output.exists() and len(list(partial.glob("clusters-*"))) == 2
     redone: list[int] = []
@@ -256,27 +257,10 @@ def test_numbers_alone_are_vectors(
     assert "x: difference" in json.loads((tmp_path / "l/model.json").read_text())["feature_names"]
 
 
-def write_pair_folders(root: Path, rng: np.random.Generator, flag: bool = True) -> None:
-    for b in range(6):
-        folder = root / f"block{b}"
-        folder.mkdir(parents=True)
-        labels = rng.integers(0, 3, 9)
-        (folder / "gtClusters.tsv").write_text(
-            "".join(f"p{i}\t{c}\n" for i, c in enumerate(labels))
-        )
-        lines = []
-        for i in range(9):
-            for j in range(i + 1, 9):
-                same = int(labels[i] == labels[j])
-                features = rng.normal(size=2) + 3 * same
-                lines.append(f"p{i},p{j},{features[0]:.4f},{features[1]:.4f},{same}\n")
-        (folder / "pairFeatures.csv").write_text("".join(lines))
-
-
 def test_pair_features_in_folders(tmp_path: Path, rng: np.random.Generator) -> None:
     from supclust.data.pair_folders import read_pair_folders
 
-    write_pair_folders(tmp_path / "data", rng)
+    pair_files.write_pair_folders(tmp_path / "data", rng)
     (tmp_path / "dev.txt").write_text("block1\n\nblock4\n")
     fit = ("fit", tmp_path / "data", "--dev-blocks", tmp_path / "dev.txt", "--epochs", 3)
     assert run(*fit, "--train-blocks", "block0,block2", "-o", tmp_path / "m") == 0
@@ -314,7 +298,7 @@ def test_pair_features_in_folders(tmp_path: Path, rng: np.random.Generator) -> N
 def test_pair_features_in_tables(tmp_path: Path, rng: np.random.Generator) -> None:
     labels = rng.integers(0, 3, (4, 6))
     pairs = [
-        {"block": b, "id_a": i, "id_b": j, "near": 3 * (labels[b, i] == labels[b, j]) + rng.random()}
+        {"block": b, "id_a": i, "id_b": j, "x": 3 * (labels[b, i] == labels[b, j]) + rng.random()}
         for b in range(4)
         for i in range(6)
         for j in range(i + 1, 6)

@@ -87,7 +87,7 @@ def test_warmup_uses_every_kernel_in_both_precisions(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[:-1]] == [
         [kernel, dtype]
-        for kernel in ("single", "small", "large", "blocks", "training")
+        for kernel in ("single", "small", "large", "blocks", "training", "tables")
         for dtype in ("float32", "float64")
     ]
     assert lines[-1].startswith("ready in ")

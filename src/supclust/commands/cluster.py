@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
@@ -73,8 +75,12 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError(
                 "--only-blocks goes with pair features; received a table of records. Leave it out."
             )
-        with bar("records") as progress:
-            done = cluster_table(options.records, model, options.output, chosen, progress)
+        try:
+            with bar("records") as progress:
+                done = cluster_table(options.records, model, options.output, chosen, progress)
+        except KeyboardInterrupt:
+            print("stopped; run the same command again to go on from here", file=sys.stderr)
+            return INTERRUPTED
     if done.discarded:
         print("unfinished work of another input, model or cut was discarded", file=sys.stderr)
     if done.resumed:

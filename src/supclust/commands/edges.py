@@ -76,8 +76,8 @@ def run(options: argparse.Namespace) -> int:
         cluster_edges,
         default_missing,
         edge_batches,
-        read_edges,
     )
+    from supclust.data.edge_lists import read_edges
     from supclust.data.record_tables import open_table
     from supclust.data.table_writer import require_writable, write_table
 

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from supclust.data.block import Block, FloatArray, IntArray, Kind, encode_labels
+from supclust.data.block import Block, FloatArray, IntArray, Kind, encode_labels, n_pairs
+from supclust.data.column_kinds import read_columns, typed_columns
 from supclust.data.comparisons import ColumnKind, RecordComparisons, learn_comparisons
 from supclust.data.errors import DataError
-from supclust.data.record_tables import RecordTable, numbers_of, open_table
+from supclust.data.record_tables import RecordTable, open_table
+from supclust.hac.memory import require_memory
 
 Use: TypeAlias = Literal["auto", "compare", "vectors"]
 ONE_BLOCK = "all"
@@ -95,8 +96,8 @@ def read_labelled_records(
         for name in chosen
     }
     wanted |= dict.fromkeys(special, "text")
-    raw = _read_whole(table, wanted)
-    values, kinds, notes = _typed(raw, {name: wanted[name] for name in chosen}, columns.text)
+    raw = read_columns(table, wanted)
+    values, kinds, notes = typed_columns(raw, {name: wanted[name] for name in chosen}, columns.text)
     if not kinds:
         raise DataError("no column to compare holds anything; fill one in", table.path)
     texts = [name for name, kind in kinds.items() if kind == "text"]
@@ -146,6 +147,13 @@ class _Features:
 def _compared(
     values: Mapping[str, Any], kinds: Mapping[str, ColumnKind], rows: list[IntArray], path: Path
 ) -> _Features:
+    most = sum(n_pairs(len(block)) for block in rows)
+    width = 4 * len(kinds)  # features of a column, at most
+    largest = max(len(block) for block in rows)
+    require_memory(
+        4 * width * most,
+        f"comparing all pairs of {len(rows):,} blocks of up to {largest:,} records",
+    )
     comparisons = learn_comparisons(kinds, values, rows)
     records = comparisons.encode(values)
     features: list[FloatArray] = [comparisons.features(records, block) for block in rows]
@@ -195,65 +203,6 @@ def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], Colum
         columns.label, columns.block, id, columns.columns, columns.ignore, columns.text
     )
     return chosen, made
-
-
-def _read_whole(table: RecordTable, wanted: Mapping[str, ColumnKind]) -> dict[str, Any]:
-    found: dict[str, list[Any]] = {name: [] for name in wanted}
-    for batch in table.batches(wanted):
-        for name, kind in wanted.items():
-            column = batch.column(name)
-            found[name].append(numbers_of(column) if kind == "number" else column.to_pylist())
-    if not any(len(part) for parts in found.values() for part in parts):
-        raise DataError("has a header but no records; add some", table.path)
-    return {
-        name: np.concatenate(parts)
-        if wanted[name] == "number"
-        else [value for part in parts for value in part]
-        for name, parts in found.items()
-    }
-
-
-def _typed(
-    raw: Mapping[str, Any], wanted: Mapping[str, ColumnKind], text: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, ColumnKind], list[str]]:
-    """Text that holds only numbers becomes numbers; columns without any value are left out."""
-    values: dict[str, Any] = {}
-    kinds: dict[str, ColumnKind] = {}
-    notes = []
-    for name, kind in wanted.items():
-        column = raw[name]
-        numbers = column if kind == "number" else None if name in text else _as_numbers(column)
-        if numbers is not None and np.isnan(numbers).all():
-            notes.append(f"column left out, it is empty: {name}")
-        elif numbers is not None:
-            values[name], kinds[name] = numbers, "number"
-        elif not any(value and value.strip() for value in column):
-            notes.append(f"column left out, it is empty: {name}")
-        else:
-            values[name], kinds[name] = column, "text"
-    return values, kinds, notes
-
-
-def _as_numbers(column: Sequence[str | None]) -> NDArray[np.float64] | None:
-    """A column as numbers, NaN where empty; ``None`` if it holds anything else.
-
-    A zero in front ("007") marks a code, not a number.
-
-    >>> _as_numbers(["1.5", None]), _as_numbers(["007"]), _as_numbers(["a"])
-    (array([1.5, nan]), None, None)
-    """
-    values = np.full(len(column), np.nan)
-    for row, text in enumerate(column):
-        if text is None or not text.strip():
-            continue
-        digits = text.strip().lstrip("+-")
-        if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
-            return None
-        try:
-            values[row] = float(text)
-        except ValueError:
-            return None
-    return values
 
 
 def _rows_by_block(

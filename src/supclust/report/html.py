@@ -17,15 +17,8 @@ from supclust.report.data import DatasetResults, Report
 from supclust.report.escape import text
 from supclust.report.figures import symbols
 from supclust.report.provenance import failures, provenance, stand_in_warning
-from supclust.report.sections import (
-    alpha_charts,
-    cut_charts,
-    linkage_legend,
-    part_charts,
-    score_tables,
-    split_strips,
-    training_charts,
-)
+from supclust.report.sections import cut_charts, linkage_legend, score_tables, split_strips
+from supclust.report.training_section import alpha_charts, part_charts, training_charts
 from supclust.report.tree_section import tree_section
 
 STYLES = ("page.css", "charts.css", "tree.css")

@@ -16,7 +16,8 @@ from supclust.report.html import page, write_page
 from supclust.report.model_blocks import Columns, ModelBlock, read_model_blocks
 from supclust.report.provenance import facts, flat
 from supclust.report.restored import LinkageCase, TreeCase
-from supclust.report.sections import alpha_chart, cut_charts, training_chart
+from supclust.report.sections import cut_charts
+from supclust.report.training_section import alpha_chart, training_chart
 from supclust.report.tree_section import tree_section
 from supclust.report.trees import labelled_merges
 

@@ -152,8 +152,8 @@ def _in_words(points: Points, linkage: str, case: LinkageCase) -> str:
     sentence = (
         f"Block {points.name}, {linkage} linkage: {len(points.ids)} points{some} of {clusters} "
         f"true clusters. Of {len(tree)} merges {mixed} mix true clusters ({clusters - 1} have "
-        f"to, to reach the top); {wrong} of them lie below the cut and are wrong. {parted} merges within "
-        "one true cluster lie above the cut and part it."
+        f"to, to reach the top); {wrong} of them lie below the cut and are wrong. {parted} merges "
+        "within one true cluster lie above the cut and part it."
     )
     rows = "".join(
         "<tr>" + "".join(f"<td>{text(value)}</td>" for value in row) + "</tr>"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import supclust
-from supclust.cluster.edges import Edges, cluster_edges, default_missing, read_edges
+from supclust.cluster.edges import cluster_edges, default_missing
+from supclust.data.edge_lists import Edges, read_edges
 from supclust.data.record_tables import open_table
 from supclust.hac.tree import cut_tree
 

@@ -13,7 +13,7 @@ from supclust.experiment.values import LINKAGES, OBJECTIVES
 from supclust.report.data import DatasetResults, Report
 from supclust.report.html import results_page
 
-SPLITS, EPOCHS = 50, 300
+SPLITS, EPOCHS = 50, 100
 
 
 def made_result(rng: np.random.Generator, objective: str, split: int) -> dict[str, Any]:

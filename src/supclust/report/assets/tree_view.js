@@ -90,7 +90,7 @@ class TreeView {
   draw() {
     if (!this.model || !this.stage.clientWidth) return;
     this.svg.setAttribute("viewBox", `0 0 ${this.stage.clientWidth} ${this.stage.clientHeight}`);
-    this.svg.classList.toggle("dense", this.spacing < 4);
+    this.svg.classList.toggle("dense", this.spacing < 5);
     this.window.setAttribute("width", this.width + 14);
     this.window.setAttribute("height", this.stage.clientHeight);
     this.drawAxis();
@@ -138,7 +138,7 @@ class TreeView {
       const x = this.across(model.x[node]);
       if (kind !== "plain" && x > MARGIN.left - 6 && x < MARGIN.left + this.width + 6) {
         svgElement("path", { class: `mark ${kind}`, d: MARKS[kind], "data-node": node,
-          transform: `translate(${x} ${y})` }, marks);
+          transform: `translate(${x} ${y}) scale(${Math.min(1, Math.max(0.65, this.spacing / 5))})` }, marks);
       }
     });
   }
