@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import statistics
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 
 from benchmarks.joblib_loop import HEIGHT, loop, tree_of_block
 from benchmarks.timing import interleaved, table
@@ -70,10 +72,15 @@ def run(arguments: list[str], folder: Path) -> Ran:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     start = time.perf_counter()
     process = subprocess.Popen(arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"{' '.join(arguments)} failed with status {status}")
-    return Ran(time.perf_counter() - start, usage.ru_maxrss * 1024)
+    watched, peak = psutil.Process(process.pid), 0
+    # (What the system notes as a child's peak counts the memory of its parent before exec.)
+    while process.poll() is None:
+        with contextlib.suppress(psutil.Error):
+            peak = max(peak, watched.memory_info().rss)
+        time.sleep(0.005)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(arguments)} failed with code {process.returncode}")
+    return Ran(time.perf_counter() - start, peak)
 
 
 def kill_and_resume(folder: Path, n_chunks: int) -> str:
