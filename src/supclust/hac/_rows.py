@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from supclust.hac._exponential import exponential
+
 # How two linkages merge. Loops branch on the form outside, never per element.
 MAX = 0  # alpha = inf: the larger value
 MEAN = 1  # alpha = 0: weights are cluster sizes, no weight matrix
@@ -115,8 +117,7 @@ def row_argmin(row, length):
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _exp_32(row, alpha, centre, out, scratch):
-    # exp(x) = 2^k exp(r): adding 1.5 * 2^23 rounds x / ln 2 to k and leaves k in the low bits, so
-    # that the whole loop is arithmetic and vectorises, which a call of the C library does not.
+    # As `exponential`, with fewer digits and through an array, which turns floats into bits.
     bits = scratch.view(np.int32)
     for i in range(row.size):
         x = (row[i] - centre) * alpha
@@ -138,35 +139,6 @@ def _exp_32(row, alpha, centre, out, scratch):
         out[i] *= scratch[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _exp_64(row, alpha, centre, out, scratch):
-    bits = scratch.view(np.int64)
-    for i in range(row.size):
-        x = (row[i] - centre) * alpha
-        shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2^52
-        scratch[i] = shifted
-        k = shifted - 6755399441055744.0
-        r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
-        p = 1.0 / 6227020800
-        p = p * r + 1.0 / 479001600
-        p = p * r + 1.0 / 39916800
-        p = p * r + 1.0 / 3628800
-        p = p * r + 1.0 / 362880
-        p = p * r + 1.0 / 40320
-        p = p * r + 1.0 / 5040
-        p = p * r + 1.0 / 720
-        p = p * r + 1.0 / 120
-        p = p * r + 1.0 / 24
-        p = p * r + 1.0 / 6
-        p = p * r + 0.5
-        p = p * r + 1.0
-        out[i] = p * r + 1.0
-    for i in range(row.size):
-        bits[i] = (bits[i] << 52) + (1023 << 52)
-    for i in range(row.size):
-        out[i] *= scratch[i]
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_row(form, row, alpha, centre, out, scratch):
     """Write the weights of single points: exp(alpha (f - centre)), or 0, the entropy of a pair."""
@@ -174,7 +146,8 @@ def weigh_row(form, row, alpha, centre, out, scratch):
         if row.itemsize == 4:
             _exp_32(row, alpha, centre, out, scratch)
         else:
-            _exp_64(row, alpha, centre, out, scratch)
+            for i in range(row.size):
+                out[i] = exponential((row[i] - centre) * alpha)
     elif form == LOG:
         for i in range(row.size):
             out[i] = 0.0
