@@ -45,10 +45,16 @@ def test_a_sweep_ends_with_a_table_and_a_second_one_does_only_what_is_missing(
     assert kept.stat().st_mtime_ns == before
     assert numbers_of(tmp_path) == numbers
 
-    start = time.perf_counter()
+    start = children_seconds()
     third = sweep(tmp_path, *words)
     assert "0 splits trained, 4 results were there already" in third.stdout
-    assert time.perf_counter() - start < 10
+    assert children_seconds() - start < 8
+
+
+def children_seconds() -> float:
+    """Processor time of child processes so far; on a busy machine the clock says little."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def _check_summary(folder: Path) -> None:
