@@ -63,7 +63,7 @@ class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
             training is stopped and the cut chosen. ``None``: 0.15 of the blocks, 0.4 of the
             clusters. 0, or fewer than 4 clusters in one block: the training data serve for both.
         max_epochs: cap on passes over the blocks. ``None``: 500 for points, 200 for pairs.
-        lr: learning rate. ``None``: 0.001 for points, 0.01 for pairs.
+        lr: learning rate. ``None``: 0.01.
         weight_decay: L2 factor. ``None``: 0.01 for points, 0.001 for pairs.
         alpha_lr: learning rate of alpha. ``None``: 0.01.
         recipe: further settings by name, as in `supclust.objectives.Recipe`, and ``step_unit``.

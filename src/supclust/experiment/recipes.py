@@ -17,7 +17,7 @@ from supclust.objectives.recipe import Recipe
 DEFAULTS: dict[Kind, dict[str, Any]] = {
     "vectors": {
         "max_epochs": 500,
-        "lr": 0.001,
+        "lr": 0.01,
         "weight_decay": 0.01,
         "alpha_lr": 0.01,
         "threshold": "auto",
