@@ -8,8 +8,9 @@ import numpy as np
 from numba import njit
 
 from supclust.data._compare_cpu import new_marks, score_rows
-from supclust.hac._rows import LINEAR, row_range
+from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
+from supclust.hac._vector import argmax, argmin
 from supclust.hac.chain import SMALL, choose_form
 from supclust.hac.prim import prim
 
@@ -83,7 +84,7 @@ def _square_range(psi):  # type: ignore[no-untyped-def]
     for i in range(n):
         psi[i, i] = psi[i, i - 1 if i else 1]
     flat = psi.reshape(-1)
-    low, high = row_range(flat)
+    low, high = flat[argmin(flat, 0, n * n)], flat[argmax(flat, 0, n * n)]
     odd = False
     for value in flat:
         odd |= value != value

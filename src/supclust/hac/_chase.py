@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, merge_entry, merge_rows, row_argmin
+from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, merge_entry, merge_rows
+from supclust.hac._vector import argmin
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -99,7 +100,7 @@ def chase(
             weights = weight[slot[x] if form >= LINEAR else 0]
             refresh_row(form, row, weights, seen[x], merges, kept, gone, share, alpha, dead)
             seen[x] = merges
-            y = row_argmin(row, n)
+            y = argmin(row, 0, n)
             nearest[x] = y
             distance[x] = row[y]
             found_at[x] = merges

@@ -17,9 +17,9 @@ from supclust.hac._rows import (
     MEAN,
     merge_entry,
     merge_rows,
-    row_argmin,
-    weigh_row,
+    weigh,
 )
+from supclust.hac._vector import argmin
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,9 +30,9 @@ def nearest_of_points(matrix, nearest, distance, start, stop):
         row = matrix[i]
         best = -1
         if i > 0:
-            best = row_argmin(row[:i], i)
+            best = argmin(row, 0, i)
         if i + 1 < n:
-            after = i + 1 + row_argmin(row[i + 1 :], n - i - 1)
+            after = i + 1 + argmin(row, i + 1, n - i - 1)
             if best < 0 or row[after] < row[best]:
                 best = after
         nearest[i] = best
@@ -129,7 +129,7 @@ def _put_columns(form, psi, weight, paired, found, w_found, r, dead):
         for k in range(paired.size):
             weight[paired[k]] = w_found[k]
     psi[r] = dead
-    return row_argmin(psi, psi.size)
+    return argmin(psi, 0, psi.size)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -172,7 +172,6 @@ def first_pass(
     ud, w_ud = np.empty(paired.size, kind), np.empty(few, kind)
     vd, w_vd = np.empty(paired.size, kind), np.empty(few, kind)
     found, w_found = np.empty(paired.size, kind), np.empty(few, kind)
-    scratch = np.empty(wide, kind)
     for r in range(start, stop):
         uc = psi[r]
         w_uc = weight[r if weighted else 0]
@@ -180,14 +179,14 @@ def first_pass(
         _gather(matrix[first[r]], first, uc)
         _gather(matrix[first[r]], partners, ud)
         if weighted:
-            weigh_row(form, uc, alpha, centre, w_uc, scratch)
-            weigh_row(form, ud, alpha, centre, w_ud, scratch)
+            weigh(form, uc, w_uc, 0, uc.size, alpha, centre)
+            weigh(form, ud, w_ud, 0, ud.size, alpha, centre)
         if two_rows:
             _gather(matrix[second[r]], first, vc)
             _gather(matrix[second[r]], partners, vd)
             if weighted:
-                weigh_row(form, vc, alpha, centre, w_vc, scratch)
-                weigh_row(form, vd, alpha, centre, w_vd, scratch)
+                weigh(form, vc, w_vc, 0, vc.size, alpha, centre)
+                weigh(form, vd, w_vd, 0, vd.size, alpha, centre)
         _merge_columns(
             form,
             uc,

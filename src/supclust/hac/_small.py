@@ -1,7 +1,12 @@
 """The nearest-neighbour chain for a matrix that stays in the processor's cache.
 
-There, writing a column is cheap, so rows are kept up to date at once, and the last cluster moves
-into the place of the one that died: the matrix is always compact.
+A merge rewrites one row. The other rows learn of it when they are read next: for every cluster born
+since, they copy one number from that cluster's row, which holds their linkage to it. That is a
+quarter of the memory traffic of writing the column at once, and no arithmetic. When half of the
+clusters are gone, the matrix is made smaller.
+
+Matrices are flat here and rows are offsets: a slice costs Numba more than the search of a short
+row. Offsets are unsigned, or every access would look for a negative index.
 """
 
 from __future__ import annotations
@@ -9,70 +14,88 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._rows import LINEAR, merge_rows, row_argmin, weigh_row
+from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, merge_entry, weigh
+from supclust.hac._vector import argmin_beyond, larger
+
+_NARROW = 32  # clusters below which there is nothing to gain from a smaller matrix
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fold(psi, u, v, last, dead):
-    """Spread the merged row u to its column, and move cluster ``last`` into the place of v."""
-    row_u = psi[u, : last + 1]
-    row_v = psi[v, : last + 1]
-    row_v[:] = psi[last, : last + 1]
-    row_v[u] = row_u[last]
-    row_u[v] = row_u[last]
-    row_u[u] = dead
-    row_v[v] = dead
-    for k in range(last):
-        psi[k, u] = row_u[k]
-        psi[k, v] = row_v[k]
+def _catch_up(flat, width, x, seen, risen, risen_at, top):
+    """Copy into row x its numbers for the clusters born after ``seen``, from their rows.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _weigh_point(form, psi, weight, x, count, alpha, centre, merged, scratch):
-    """Write the weights of a single point x, put off until it merges.
-
-    Only merged clusters keep a row of weights, so half of all pairs are weighed once, the rest
-    never.
+    Of clusters that have died or grown since, it copies what nobody reads, or the same again.
     """
-    weigh_row(form, psi[x, :count], alpha, centre, weight[x, :count], scratch[:count])
-    for k in merged:
-        weight[x, k] = weight[k, x]
+    row = x * width
+    i = top
+    while i > 0 and risen_at[i - 1] > seen:
+        i -= 1
+        u = np.uint64(risen[i])
+        flat[row + u] = flat[u * width + x]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fold_weights(weight, u, v, last, last_merged, merged):
-    """Do to the weights what `_fold` does to the linkages, for the merged clusters."""
-    weight_u = weight[u]
-    for k in merged:
-        weight[k, u] = weight_u[k]
-        weight[k, v] = weight[k, last]
-    if last_merged:
-        weight[v, :last] = weight[last, :last]
-        weight[v, u] = weight_u[last]
-    weight_u[v] = weight_u[last]
+def _merge(form, psi, weight, into, other, width, share, alpha):
+    """Merge the row at ``other`` into the row at ``into``, in place, column by column."""
+    one = psi.dtype.type(1.0)
+    if form == MAX:
+        for i in range(width):
+            psi[into + i] = larger(psi[into + i], psi[other + i])
+    elif form == MEAN:
+        for i in range(width):
+            psi[into + i], _ = merge_entry(
+                MEAN, psi[into + i], one, psi[other + i], one, share, one, one
+            )
+    elif form == LINEAR:
+        for i in range(width):
+            psi[into + i], weight[into + i] = merge_entry(
+                LINEAR, psi[into + i], weight[into + i], psi[other + i], weight[other + i],
+                one, one, one,
+            )  # fmt: skip
+    else:
+        for i in range(width):
+            psi[into + i], weight[into + i] = merge_entry(
+                LOG, psi[into + i], weight[into + i], psi[other + i], weight[other + i],
+                one, alpha, one,
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _update_merged(merged, count, u, v, last):
-    """List u as a merged cluster, drop v, and rename ``last`` to v; returns how many there are."""
+def _drop_stale(born, risen, risen_at, top):
+    """Keep the births of clusters that still have that form; returns how many there are."""
     kept = 0
-    for i in range(count):
-        k = merged[i]
-        if k != u and k != v:
-            merged[kept] = v if k == last else k
+    for i in range(top):
+        if born[risen[i]] == risen_at[i]:
+            risen[kept] = risen[i]
+            risen_at[kept] = risen_at[i]
             kept += 1
-    merged[kept] = u
-    return kept + 1
+    return kept
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def chain_in_cache(form, psi, weight, alpha, centre, size, leaf, pairs, heights):
+def _narrow(flat, width, columns, size, least_size):
+    """Keep the rows and columns listed, in the same memory; rows of smaller clusters are skipped.
+
+    Every number moves forward or stays, so none is overwritten before it is read.
+    """
+    m = np.uint64(columns.size)
+    for r in range(m):
+        if size[columns[r]] >= least_size:
+            row = columns[r] * width
+            for c in range(m):
+                flat[r * m + c] = flat[row + columns[c]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heights):
     """Build the tree of a small matrix, destroying it.
 
     Args:
         form: How linkages merge (`_rows`).
-        psi: (n, n) linkages of n clusters, exactly symmetric, finite off the diagonal.
-        weight: (n, n) weights (`LINEAR`, `LOG`) of clusters of two points or more, or one row.
+        psi_rows: (n, n) linkages of n clusters, exactly symmetric, finite off the diagonal.
+        weight_rows: (n, n) weights (`LINEAR`, `LOG`) of clusters of two points or more, or one
+            row. A single point gets its weights when it merges: half of all pairs are weighed
+            once, the rest never.
         alpha: Of the weights.
         centre: Of the weights.
         size: (n,) int32 points of each cluster; updated.
@@ -82,73 +105,104 @@ def chain_in_cache(form, psi, weight, alpha, centre, size, leaf, pairs, heights)
 
     The distances along the chain fall strictly, so it ends, whatever the input.
     """
-    n = psi.shape[0]
+    n = psi_rows.shape[0]
+    psi, weight = psi_rows.reshape(-1), weight_rows.reshape(-1)
     kind = psi.dtype
+    one = kind.type(1.0)
     dead = kind.type(np.finfo(kind).max / 4)
-    scratch = np.empty(n, kind)
-    merged = np.empty(n, np.int32)  # the clusters of two points or more
-    rows = 0
-    for i in range(n):
-        psi[i, i] = dead
-        if size[i] > 1:
-            merged[rows] = i
-            rows += 1
-    unknown = np.int32(-1)
-    nearest = np.full(n, unknown, np.int32)
+    weighted = form >= LINEAR
+    barrier = np.zeros(n, kind)  # ``dead`` for clusters that are gone: nothing is nearest to them
+    born = np.zeros(n, np.int32)  # number of merges when a cluster got its present form; -1: gone
+    seen = np.zeros(n, np.int32)  # number of merges that a row knows of
+    weighed = np.full(n, -1, np.int32)  # the same of its weights; -1: nothing, as a single point's
+    nearest = np.full(n, -1, np.int32)
     distance = np.empty(n, kind)
-    chain = np.empty(n + 1, np.int32)
-    link_of = np.full(n, -1, np.int32)  # where a cluster stands in the chain
+    found = np.zeros(n, np.int32)  # number of merges when the nearest was found
+    chain = np.empty(n + 1, np.uint64)
+    risen = np.empty(n, np.uint32)  # merged clusters in the order of their births, stale ones too
+    risen_at = np.empty(n, np.int32)
+    top = 0
+    for i in range(n):
+        psi[i * n + i] = dead
+        if size[i] > 1:
+            weighed[i] = 0
+            risen[top] = i
+            risen_at[top] = 0
+            top += 1
+    fresh = top  # how many of them are not stale
     links = 0
+    first = np.uint64(0)
+    alive = n
+    width = np.uint64(n)
     for merges in range(n - 1):
-        last = np.int32(n - 1 - merges)
+        if 2 * alive <= width and alive >= _NARROW:
+            columns = np.flatnonzero(barrier[:width] == 0).astype(np.uint64)
+            place = np.full(width, -1, np.int32)
+            for c in range(alive):
+                place[columns[c]] = c
+            top = _drop_stale(born, risen, risen_at, top)
+            _narrow(psi, width, columns, size, 1)
+            if weighted:
+                _narrow(weight, width, columns, size, 2)
+            for c in range(alive):
+                k = columns[c]
+                size[c], leaf[c], born[c], seen[c] = size[k], leaf[k], born[k], seen[k]
+                distance[c], found[c], weighed[c] = distance[k], found[k], weighed[k]
+                nearest[c] = place[nearest[k]] if nearest[k] >= 0 else -1
+                barrier[c] = 0
+            for i in range(links):
+                chain[i] = place[chain[i]]
+            for i in range(top):
+                risen[i] = place[risen[i]]
+            first = np.uint64(0)
+            width = np.uint64(alive)
         while True:
             if links == 0:
-                chain[0] = 0
-                link_of[0] = 0
+                while barrier[first] != 0:
+                    first += np.uint64(1)
+                chain[0] = first
                 links = 1
             x = chain[links - 1]
-            if nearest[x] < 0:
-                nearest[x] = row_argmin(psi[x], last + 1)
-                distance[x] = psi[x, nearest[x]]
+            y = nearest[x]
+            if y < 0 or born[y] < 0 or born[y] > found[x]:
+                _catch_up(psi, width, x, seen[x], risen, risen_at, top)
+                seen[x] = merges
+                y = argmin_beyond(psi, x * width, width, barrier)
+                nearest[x] = y
+                found[x] = merges
+                distance[x] = psi[x * width + np.uint64(y)]
             if links > 1 and distance[x] >= distance[chain[links - 2]]:
                 break  # x and its predecessor are nearest to each other (preferred at a tie)
-            chain[links] = nearest[x]
-            link_of[nearest[x]] = links
+            chain[links] = y
             links += 1
-        y = chain[links - 2]
+        z = chain[links - 2]
         links -= 2
-        u = np.int32(min(x, y))
-        v = np.int32(max(x, y))
+        u = min(x, z)
+        v = max(x, z)
         pairs[merges, 0] = leaf[u]
         pairs[merges, 1] = leaf[v]
         heights[merges] = distance[x]
-        count = last + 1
-        weighted = form >= LINEAR
-        if weighted:
-            for r in (u, v):
+        for r in (u, v):
+            _catch_up(psi, width, r, seen[r], risen, risen_at, top)
+            if weighted:
                 if size[r] == 1:
-                    _weigh_point(form, psi, weight, r, count, alpha, centre, merged[:rows], scratch)
-        weight_u = weight[u if weighted else 0, :count]
-        weight_v = weight[v if weighted else 0, :count]
+                    weigh(form, psi, weight, r * width, width, alpha, centre)
+                _catch_up(weight, width, r, weighed[r], risen, risen_at, top)
         share = kind.type(size[v] / (size[u] + size[v]))
-        merge_rows(form, psi[u, :count], weight_u, psi[v, :count], weight_v, share, alpha)
-        _fold(psi, u, v, last, dead)
-        if weighted:
-            _fold_weights(weight, u, v, last, size[last] > 1, merged[:rows])
-            rows = _update_merged(merged, rows, u, v, last)
+        into = u * width
+        _merge(form, psi, weight, into, v * width, width, share, alpha)
+        psi[into + u] = psi[into + v] = dead
+        if weighted:  # whatever stood there, no number must turn into a NaN
+            weight[into + u] = weight[into + v] = one
+        fresh += 1 - (size[u] > 1) - (size[v] > 1)
         size[u] += size[v]
-        size[v] = size[last]
-        leaf[v] = leaf[last]
-        nearest[v] = nearest[last]
-        distance[v] = distance[last]
-        for k in range(last):
-            near = nearest[k]
-            near = unknown if near == u else near
-            near = unknown if near == v else near
-            nearest[k] = v if near == last else near
+        barrier[v] = dead
+        born[v] = -1
+        born[u] = seen[u] = weighed[u] = merges + 1
         nearest[u] = -1
-        link_of[u] = -1
-        link_of[v] = -1
-        if v != last and 0 <= link_of[last] < links and chain[link_of[last]] == last:
-            chain[link_of[last]] = v
-            link_of[v] = link_of[last]
+        alive -= 1
+        if top >= min(n, fresh + fresh // 4 + 8):
+            top = _drop_stale(born, risen, risen_at, top)
+        risen[top] = u
+        risen_at[top] = merges + 1
+        top += 1

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from supclust.hac.chain import build_tree
+from supclust.hac.chain import SMALL, Floats, Tree, build_tree
 from supclust.hac.explink import alpha_of
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
-from supclust.hac.threads import over_parts
+from supclust.hac.threads import over_parts, thread_count
 from supclust.hac.validate import as_floats, check_square
 
 
@@ -46,9 +47,16 @@ def linkage(
     """
     value = alpha_of(method, alpha)
     matrix = as_floats(dissimilarity)
-    checked = check_square(_square(matrix) if matrix.ndim == 1 else matrix, value)
-    children, heights, sizes = build_tree(checked.values, value, checked.low, checked.high)
-    return np.column_stack([children, checked.restore(heights), sizes]).astype(np.float64)
+    matrix = _square(matrix) if matrix.ndim == 1 else matrix
+    if value == -math.inf and len(matrix) > SMALL and thread_count() > 1:
+        children, heights, sizes = _single_while_checking(matrix)
+    else:
+        checked = check_square(matrix, value)
+        children, heights, sizes = build_tree(checked.values, value, checked.low, checked.high)
+        heights = checked.restore(heights)
+    Z = np.empty((len(heights), 4))
+    Z[:, :2], Z[:, 2], Z[:, 3] = children, heights, sizes
+    return Z
 
 
 def linkages(
@@ -87,6 +95,28 @@ def linkages(
     grow(blocks, lengths, np.full(len(blocks), value), ends - lengths + 1, children, heights, sizes)
     trees = np.column_stack([children, heights, sizes]).astype(np.float64)
     return np.split(trees, ends[:-1])
+
+
+def _single_while_checking(matrix: Floats) -> Tree:
+    """Build the single-linkage tree beside the check, which takes as long.
+
+    Prim's algorithm comes to an end whatever it reads; where the check finds that the matrix must
+    be repaired first, its tree is thrown away.
+    """
+    tree: list[Tree] = []
+    readable = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.flags.c_contiguous
+    early = threading.Thread(target=lambda: tree.append(build_tree(matrix, -math.inf, 0.0, 0.0)))
+    if readable:
+        early.start()
+    try:
+        checked = check_square(matrix, -math.inf)
+    finally:
+        if readable:
+            early.join()
+    if not (tree and checked.values is matrix):
+        tree = [build_tree(checked.values, -math.inf, checked.low, checked.high)]
+    children, heights, sizes = tree[0]
+    return children, checked.restore(heights), sizes
 
 
 def _square(condensed: NDArray[np.floating]) -> NDArray[np.floating]:

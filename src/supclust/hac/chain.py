@@ -21,6 +21,7 @@ from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
 from supclust.hac._small import chain_in_cache
 from supclust.hac.numbering import number_merges
 from supclust.hac.prim import prim
+from supclust.hac.rooms import rooms
 from supclust.hac.threads import over_parts
 
 Floats = NDArray[np.floating]
@@ -107,8 +108,10 @@ class _Shrinking:
         """Merge to the root."""
         n = len(self.matrix)
         if n <= SMALL:
-            weight = np.empty((n if self.form >= LINEAR else 1, n), self.matrix.dtype)
-            self._finish(self.matrix.copy(), weight)
+            wide = n if self.form >= LINEAR else 1
+            psi, weight = rooms((n, n), (wide, n), dtype=self.matrix.dtype)
+            psi[:] = self.matrix
+            self._finish(psi, weight)
             return
         over_parts(
             lambda a, b: _passes.nearest_of_points(self.matrix, self.nearest, self.distance, a, b),

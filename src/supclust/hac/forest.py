@@ -14,7 +14,8 @@ from numba import (  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from supclust.hac._rows import LINEAR, row_range
+from supclust.hac._copy import copy_checked
+from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
 from supclust.hac.chain import SMALL, build_tree, choose_form
 from supclust.hac.numbering import join_sorted
@@ -36,25 +37,6 @@ def _pointer(typingctx: Any, address: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
     return types.voidptr(address), convert
-
-
-@njit(cache=True, nogil=True)
-def _copy_checked(block, n, psi):  # type: ignore[no-untyped-def]
-    """Copy a block; returns whether it is exactly symmetric and of moderate size, and its range."""
-    for i in range(n):
-        psi[i] = block[i, :n]
-        psi[i, i] = block[i, i - 1 if i else 1]  # the diagonal is ignored
-    flat = psi.reshape(-1)
-    low, high = row_range(flat)
-    unequal = False
-    for i in range(n):
-        row = psi[i]
-        across = np.uint64(i)
-        for j in range(i):
-            unequal |= row[j] != flat[across]
-            across += np.uint64(n)
-    plain = low > -1e30 and high < 1e30 and not unequal
-    return plain, np.float64(low), np.float64(high)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -91,7 +73,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
         weight = weight_room[: n * n].reshape(n, n)
         address = _pointer(addresses[k])  # type: ignore[call-arg, var-annotated]
         block = carray(address, (n, strides[k]), kind)
-        plain, low, high = _copy_checked(block, n, psi)
+        plain, low, high = copy_checked(block, n, psi)
         if not plain:
             continue
         pairs = np.empty((n - 1, 2), np.int64)

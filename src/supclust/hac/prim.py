@@ -10,26 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._rows import row_argmin
-
-_BLOCK = 256
-
-
-@njit(cache=True, nogil=True)
-def _relax(row, reached, nearest):  # type: ignore[no-untyped-def]
-    """Lower ``nearest`` to the row; ``reached`` is huge for points in the tree, else 0."""
-    lower = np.empty(_BLOCK, row.dtype)
-    for start in range(0, row.size, _BLOCK):
-        part = row[start : start + _BLOCK]
-        barrier = reached[start : start + _BLOCK]
-        known = nearest[start : start + _BLOCK]
-        # Through a buffer: written in place, the compiler turns the minimum into a conditional
-        # store.
-        for i in range(part.size):
-            value = part[i] + barrier[i]
-            lower[i] = value if value < known[i] else known[i]
-        for i in range(part.size):
-            known[i] = lower[i]
+from supclust.hac._vector import argmin, smaller
 
 
 @njit(cache=True, nogil=True)
@@ -48,14 +29,14 @@ def prim(matrix, pairs, heights):  # type: ignore[no-untyped-def]
     far = matrix.dtype.type(np.finfo(matrix.dtype).max / 2)
     reached = np.zeros(n, matrix.dtype)
     nearest = np.full(n, far, matrix.dtype)
-    at = 0
+    at = np.uint64(0)
     for k in range(n - 1):
         reached[at] = far
-        nearest[at] = far
-        _relax(matrix[at], reached, nearest)
-        nearest[at] = far
-        following = row_argmin(nearest, n)
+        for i in range(np.uint64(n)):
+            nearest[i] = smaller(matrix[at, i] + reached[i], nearest[i])
+        nearest[at] = far  # whatever the diagonal holds
+        following = argmin(nearest, 0, n)
         pairs[k, 0] = at
         pairs[k, 1] = following
         heights[k] = nearest[following]
-        at = following
+        at = np.uint64(following)

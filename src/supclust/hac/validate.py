@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from supclust.hac._rows import row_range
+from supclust.hac._tile import is_mirrored
+from supclust.hac._vector import VECTOR_BYTES, argmax, argmin
 from supclust.hac.explink import infinite_above, infinity_stand_in
 from supclust.hac.memory import require_memory
 from supclust.hac.threads import over_parts
@@ -20,7 +21,8 @@ from supclust.hac.threads import over_parts
 Floats = NDArray[np.floating]
 
 _TILE = 64
-_PANEL = 16
+_PANEL = 256  # bytes of a column that are read together, in four tiles of `is_mirrored`
+_ALONE = 2**24  # bytes below which starting threads would take longer than checking
 _SYMMETRY = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # of the largest magnitude
 _LARGEST = {np.dtype(np.float32): 1e30, np.dtype(np.float64): 1e290}  # room for sums over pairs
 
@@ -49,37 +51,30 @@ class CheckedMatrix(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _plain_range(matrix, found, first_panel, last_panel):  # type: ignore[no-untyped-def]
+def _plain_range(matrix, found, height, first_panel, last_panel):  # type: ignore[no-untyped-def]
     """Gather the range of panels of rows that are finite and exactly symmetric, at vector speed.
 
-    Columns are read sixteen at a time, a cache line each, and compared as rows. Where anything is
-    out of the ordinary, ``found[panel, 2]`` is set and `_scan` looks closer.
+    Where anything is out of the ordinary, ``found[panel, 2]`` is set and `_scan` looks closer.
     """
     n = matrix.shape[0]
-    mirror = np.empty((_PANEL, n), matrix.dtype)
+    side = VECTOR_BYTES // matrix.itemsize
+    whole = n // side * side
     for panel in range(first_panel, last_panel):
-        top = panel * _PANEL
-        height = min(_PANEL, n - top)
-        for j in range(top, n):
-            line = matrix[j, top : top + height]
-            for t in range(height):
-                mirror[t, j] = line[t]
-        low, high, unequal = np.inf, -np.inf, False
-        for t in range(height):
-            i = top + t
-            row = matrix[i, i + 1 :]
-            if row.size == 0:
-                continue
-            least, greatest = row_range(row)
-            low = min(low, np.float64(least))
-            high = max(high, np.float64(greatest))
-            across = mirror[t, i + 1 :]
-            for k in range(row.size):
-                unequal |= row[k] != across[k]
-            unequal |= not (least > -np.inf and greatest < np.inf)
+        top = panel * height
+        bottom = min(top + height, n)
+        low, high, mirrored = np.inf, -np.inf, True
+        for i in range(max(top, 1), bottom):
+            row = matrix[i]
+            low = min(low, np.float64(row[argmin(row, 0, i)]))
+            high = max(high, np.float64(row[argmax(row, 0, i)]))
+            for j in range(top if i < whole else 0, i):
+                mirrored &= row[j] == matrix[j, i]
+        for left in range(0, top, side):
+            for tile in range(top, min(bottom, whole), side):
+                mirrored &= is_mirrored(matrix, matrix, tile, left)
         found[panel, 0] = low
         found[panel, 1] = high
-        found[panel, 2] = unequal
+        found[panel, 2] = not (mirrored and low > -np.inf and high < np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -165,8 +160,10 @@ def as_floats(values: ArrayLike) -> Floats:
 def _scanned(matrix: Floats) -> NDArray[np.float64]:
     """Return what `_scan` finds; the usual matrix, with nothing to find, takes the fast way."""
     n = len(matrix)
-    plain = np.empty((-(-n // _PANEL), 3))
-    over_parts(lambda a, b: _plain_range(matrix, plain, a, b), len(plain), 1 if n < 500 else None)
+    height = _PANEL // matrix.itemsize
+    plain = np.empty((-(-n // height), 3))
+    parts = 1 if matrix.nbytes < _ALONE else None
+    over_parts(lambda a, b: _plain_range(matrix, plain, height, a, b), len(plain), parts)
     if not plain[:, 2].any():
         found = np.zeros((1, 8))
         found[0, [_LOW, _HIGH, _BAD_I, _UNEQUAL_I]] = plain[:, 0].min(), plain[:, 1].max(), -1, -1

@@ -173,3 +173,45 @@ def test_a_wrong_thread_count_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ValueError, match="SUPCLUST_THREADS must be a positive integer; received 'many'"
     ):
         linkages([GOOD, GOOD], "average")
+
+
+@pytest.fixture
+def beside_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small matrices take the way of large ones: the single tree grows during the check."""
+    monkeypatch.setattr("supclust.hac.api.SMALL", 3)
+    monkeypatch.setenv("SUPCLUST_THREADS", "2")
+
+
+@pytest.mark.usefixtures("beside_the_check")
+@pytest.mark.parametrize(
+    "spoil", ["nothing", "diagonal", "infinity", "asymmetry", "order", "large"]
+)
+def test_a_tree_grown_during_the_check_is_the_same(spoil: str, rng: np.random.Generator) -> None:
+    D = squareform(pdist(rng.normal(size=(60, 3)))).astype(np.float32)
+    if spoil == "diagonal":
+        np.fill_diagonal(D, -math.inf)
+    elif spoil == "infinity":
+        D[:7, 7:] = D[7:, :7] = math.inf
+    elif spoil == "asymmetry":
+        D = D * (1 + 1e-7 * rng.normal(size=D.shape).astype(np.float32))
+    elif spoil == "order":
+        D = np.asfortranarray(D)[::-1, ::-1]
+    elif spoil == "large":
+        D *= np.float32(1e35)
+    grown = supclust.linkage(D, "single")
+    with pytest.MonkeyPatch.context() as alone:
+        alone.setenv("SUPCLUST_THREADS", "1")
+        np.testing.assert_array_equal(grown, supclust.linkage(D, "single"))
+
+
+@pytest.mark.usefixtures("beside_the_check")
+@pytest.mark.parametrize("odd", [math.nan, -math.inf, 99.0])
+def test_a_wrong_matrix_is_refused_while_its_tree_grows(
+    odd: float, rng: np.random.Generator
+) -> None:
+    D = squareform(pdist(rng.normal(size=(60, 3))))
+    D[20, 40] = odd
+    with pytest.raises(ValueError, match="dissimilarities must be"):
+        supclust.linkage(D, "single")
+    with pytest.raises(ValueError, match="square"):
+        supclust.linkage(np.zeros((5, 4)), "single")
