@@ -61,6 +61,15 @@ def _merge(form, psi, weight, into, other, width, share, alpha):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _somebody(barrier, x):
+    """A cluster other than x, where all its numbers are NaN: no tree then, but no crash either."""
+    y = 0
+    while y == x or barrier[y] != 0:
+        y += 1
+    return y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _drop_stale(born, risen, risen_at, top):
     """Keep the births of clusters that still have that form; returns how many there are."""
     kept = 0
@@ -151,6 +160,9 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
                 nearest[c] = place[nearest[k]] if nearest[k] >= 0 else -1
                 barrier[c] = 0
             for i in range(links):
+                if place[chain[i]] < 0:
+                    links = 0  # see below
+                    break
                 chain[i] = place[chain[i]]
             for i in range(top):
                 risen[i] = place[risen[i]]
@@ -168,11 +180,18 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
                 _catch_up(psi, width, x, seen[x], risen, risen_at, top)
                 seen[x] = merges
                 y = argmin_beyond(psi, x * width, width, barrier)
+                if y == x or barrier[y] != 0:
+                    y = _somebody(barrier, x)
                 nearest[x] = y
                 found[x] = merges
                 distance[x] = psi[x * width + np.uint64(y)]
-            if links > 1 and distance[x] >= distance[chain[links - 2]]:
-                break  # x and its predecessor are nearest to each other (preferred at a tie)
+            # Written so that it ends even with NaN: x and its predecessor are nearest to each other
+            # (preferred at a tie).
+            if links > 1 and not distance[x] < distance[chain[links - 2]]:
+                if born[x] >= 0 and born[chain[links - 2]] >= 0:
+                    break
+                links = 0  # only an unsymmetric matrix leaves the dead in the chain
+                continue
             chain[links] = y
             links += 1
         z = chain[links - 2]

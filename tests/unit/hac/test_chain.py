@@ -127,6 +127,12 @@ def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator
     cyclic = np.fromfunction(lambda i, j: ((j - i) % 40) / 40, (40, 40))
     for D in (cyclic, rng.random((40, 40)), np.full((40, 40), math.nan)):
         assert len(chain.build_tree(D, 0.0, 0.0, 1.0)[0]) == 39
+    for round_ in range(300):
+        n = int(rng.integers(2, 120))
+        D = rng.random((n, n)).astype([np.float32, np.float64][round_ % 2])
+        D[rng.random((n, n)) < rng.random()] = math.nan
+        for alpha in (0.0, math.inf, 2.0, -1e9):
+            assert len(chain.build_tree(D, alpha, 0.0, 1.0)[0]) == n - 1
 
 
 def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Generator) -> None:
