@@ -161,11 +161,14 @@ def _close(x: float, y: float, tolerance: float) -> bool:
 # -- the same definition in torch, so that autograd differentiates it ---------------------------
 
 
-def explink_torch(f: torch.Tensor, alpha: float | torch.Tensor) -> torch.Tensor:
+def explink_torch(
+    f: torch.Tensor, alpha: float | torch.Tensor, every: bool = False
+) -> torch.Tensor:
     """`explink` with gradients in f and, if it is a finite tensor, alpha.
 
     Gradient: at alpha = -inf / +inf it goes to the first extreme entry of f alone, one of many
-    valid choices where several are equal. An infinite result is a constant.
+    valid choices where several are equal; with ``every``, to all of them in full, which is no
+    gradient of anything. An infinite result is a constant.
     """
     f = f.reshape(-1)
     a = alpha.item() if isinstance(alpha, torch.Tensor) else alpha
@@ -175,6 +178,10 @@ def explink_torch(f: torch.Tensor, alpha: float | torch.Tensor) -> torch.Tensor:
             return f.new_tensor(math.inf)
     elif bool(torch.isinf(f).any()):
         return f.new_tensor(math.inf)
+    if every and abs(a) == math.inf:
+        extreme = f.detach().min() if a < 0 else f.detach().max()
+        tied = f[f.detach() == extreme]
+        return extreme + (tied - tied.detach()).sum()
     if a == -math.inf:
         return f[int(np.argmin(f.detach().numpy()))]
     if a == math.inf:

@@ -46,6 +46,7 @@ def training_rounds(
     labels: Sequence[int],
     alpha: float | torch.Tensor,
     merges: Sequence[Merge] | None = None,
+    every: bool = False,
 ) -> Iterator[Round]:
     """Training HAC of Section 4.3: only pure merges, the globally lowest first.
 
@@ -55,6 +56,7 @@ def training_rounds(
         alpha: linkage parameter.
         merges: follow these pure merges, whatever their linkage, instead of the lowest (ties: the
             pair whose smallest leaves come first).
+        every: all pairs that attain a minimum or maximum have its gradient.
     """
     truth = [int(label) for label in labels]
     clusters: list[Cluster] = [(i,) for i in range(len(truth))]
@@ -62,7 +64,7 @@ def training_rounds(
         pure: dict[Merge, torch.Tensor] = {}
         impure: dict[Merge, torch.Tensor] = {}
         for u, v in combinations(sorted(clusters), 2):
-            psi = explink_torch(cross_values(D, u, v), alpha)
+            psi = explink_torch(cross_values(D, u, v), alpha, every)
             (pure if truth[u[0]] == truth[v[0]] else impure)[u, v] = psi
         if not pure:
             return
@@ -86,6 +88,7 @@ def explink_loss(
     competitors: str = "all",
     reduction: str = "sum",
     merges: Sequence[Merge] | None = None,
+    ties: str = "one",
 ) -> torch.Tensor:
     """ExpLink training loss: Eq. 4 (`ranking`) or its form with tau and mu (`threshold`).
 
@@ -113,7 +116,7 @@ def explink_loss(
     hinge_terms: list[torch.Tensor] = []
     pure_terms: list[torch.Tensor] = []
     impure_terms: list[torch.Tensor] = []
-    for round_ in training_rounds(D, labels, alpha, merges):
+    for round_ in training_rounds(D, labels, alpha, merges, ties == "every"):
         if len(set(map(int, labels))) == 1:
             continue
         h = round_.height

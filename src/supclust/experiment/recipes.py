@@ -23,6 +23,7 @@ DEFAULTS: dict[Kind, dict[str, Any]] = {
         "threshold": "auto",
         "margin": "auto",
         "step_unit": "block",
+        "ties": "one",
     },
     "pairs": {
         "max_epochs": 200,
@@ -32,6 +33,7 @@ DEFAULTS: dict[Kind, dict[str, Any]] = {
         "threshold": 0,
         "margin": 2,
         "step_unit": "block",
+        "ties": "one",
     },
 }
 """Per kind of data; whatever is not here is as in `Recipe`."""

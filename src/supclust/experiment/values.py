@@ -138,6 +138,7 @@ CHECKS: dict[str, Check] = {
     "recipe.step_unit": one_of("block", "cluster"),
     "recipe.variant": one_of("threshold", "ranking"),
     "recipe.competitors": one_of("adjacent", "all"),
+    "recipe.ties": one_of("one", "every"),
     "recipe.samples_per_point": whole(1),
     "recipe.window": whole(1),
     "recipe.tolerance": number(0),

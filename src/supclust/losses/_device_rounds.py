@@ -24,6 +24,7 @@ class Step(NamedTuple):
     running: Tensor  # (b,) whether the block has this round
     others: Tensor  # (b, n) slots whose entries were merged
     share: Tensor  # (b, n) of the entry of u
+    rest: Tensor  # (b, n) of the entry of v
     gap: Tensor  # (b, n) Psi(u, .) - Psi(v, .)
     counts: Tensor  # (2, b, n) violations of the pairs (u, .) and (v, .)
 
@@ -109,7 +110,13 @@ def play_round(state: State, tally: Tally, t: int, running: Tensor, keep: bool) 
         matrix[block, :, u] = row
     _update_nearest(state, u, v, others & ~impure, running)
     state.born[block, u] = torch.where(running, t, state.born[block, u])
-    return Step(u, v, running, others, share, psi_u - psi_v, counts) if keep else None
+    if not keep:
+        return None
+    rest, gap = 1.0 - share, psi_u - psi_v
+    if tally.terms.every:
+        both = state.alpha.isinf()[:, None] & (gap == 0)
+        share, rest = torch.where(both, 1.0, share), torch.where(both, 1.0, rest)
+    return Step(u, v, running, others, share, rest, gap, counts)
 
 
 def _open_round(tally: Tally, t: int, height: Tensor, ceiling: Tensor) -> None:

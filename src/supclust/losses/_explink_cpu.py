@@ -97,7 +97,8 @@ def solve(
     over_parts(
         lambda start, stop: _solve_blocks(
             dissimilarity, labels, orders, lengths, alphas, facts, terms.ranking, terms.adjacent,
-            terms.mean, terms.low, terms.high, losses, parts, in_alpha, out, start, stop,
+            terms.mean, terms.low, terms.high, terms.every, losses, parts, in_alpha, out, start,
+            stop,
         ),
         b,
     )  # fmt: skip
@@ -114,8 +115,8 @@ def _orders(labels: Ints, lengths: Ints) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _solve_blocks(
-    batch, labels, orders, lengths, alphas, facts, ranking, adjacent, mean, low, high, losses,
-    parts, in_alpha, out, start, stop,
+    batch, labels, orders, lengths, alphas, facts, ranking, adjacent, mean, low, high, every,
+    losses, parts, in_alpha, out, start, stop,
 ):  # fmt: skip
     for k in range(start, stop):
         n = lengths[k]
@@ -125,7 +126,7 @@ def _solve_blocks(
         starts = _cluster_starts(labels[k], order)
         if n < 2 or len(starts) == n + 1 or len(starts) == 2:
             continue  # no pure merge, or nothing to tell clusters apart by
-        linkage = choose_linkage(alphas[k], fact[LOWEST], fact[HIGHEST], fact[CEILING], n)
+        linkage = choose_linkage(alphas[k], fact[LOWEST], fact[HIGHEST], fact[CEILING], n, every)
         rules = Rules(ranking, adjacent, 0.0 if ranking else high, fact[CEILING])
         losses[k], in_alpha[k] = _solve(
             batch[k, :n, :n],

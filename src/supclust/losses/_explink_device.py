@@ -141,9 +141,8 @@ def _unwind(
         step = tape[t]
         if step is None:
             continue
-        u, v, running, others, mine, gap, counts = step
+        u, v, running, others, mine, rest, gap, counts = step
         above, lever = slope[block, u], moment[block, u]
-        rest = 1.0 - mine
         weight = torch.where(state.pure[block, u], 1.0, share[:, None])
         part = above * (mine * gap) * (rest * gap) * weight
         in_alpha += torch.where(others, part, 0.0).sum(dim=1)

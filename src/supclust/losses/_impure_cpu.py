@@ -36,6 +36,9 @@ GAP, SHARE, COUNTS = 0, 1, 2
 # and of one on the way back.
 MOMENT, SLOPE = 0, 1
 
+# A share of its own: either part has all of what comes back to the union.
+BOTH = -1.0
+
 # Two counts in one float64, exact below 2^26 rounds each: memory is what large blocks wait for.
 COUNT_UNIT = 2.0**26
 
@@ -141,7 +144,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):  
         entries[u, PSI] = psi
         entries[u, WEIGHT] = weight
         entries[v, GAP] = psi_u - psi_v
-        entries[v, SHARE] = share
+        entries[v, SHARE] = BOTH if linkage.every and psi_u == psi_v else share
         entries[v, COUNTS] = count_u + COUNT_UNIT * count_v
     tally[TOTALS, VALUE] += value
     tally[TOTALS, ACTIVE] += active
@@ -255,7 +258,8 @@ def _split_listed(entries, work, count):  # type: ignore[no-untyped-def]
         gap = entries[v, GAP]
         slope = entries[u, SLOPE]
         moment = entries[u, MOMENT]
-        other = 1.0 - share
+        other = 1.0 if share == BOTH else 1.0 - share
+        share = 1.0 if share == BOTH else share
         count_v = np.floor(entries[v, COUNTS] / COUNT_UNIT)
         count_u = entries[v, COUNTS] - COUNT_UNIT * count_v
         entries[u, SLOPE] = share * slope - count_u

@@ -41,6 +41,7 @@ class Linkage(NamedTuple):
     alpha: float
     centre: float
     ceiling: float  # linkages above it stand for +inf
+    every: bool  # EXTREME: of several extreme pairs each has the whole gradient
 
 
 class Rules(NamedTuple):
@@ -53,7 +54,7 @@ class Rules(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def choose_linkage(alpha, low, high, ceiling, n):  # type: ignore[no-untyped-def]
+def choose_linkage(alpha, low, high, ceiling, n, every):  # type: ignore[no-untyped-def]
     """Return the linkage for ``n`` points with dissimilarities from low to high.
 
     Where alpha f would leave the float range alpha is pulled in, to a value at which the mean is
@@ -62,12 +63,12 @@ def choose_linkage(alpha, low, high, ceiling, n):  # type: ignore[no-untyped-def
     centre = 0.5 * low + 0.5 * high
     sign = 1.0 if alpha < 0.0 else -1.0
     if abs(alpha) == np.inf:
-        return Linkage(EXTREME, sign, 0.0, centre, ceiling)
+        return Linkage(EXTREME, sign, 0.0, centre, ceiling, every)
     reach = abs(alpha) * 0.5 * (high - low) + 2.0 * np.log(max(n, 1))
     if reach < _SAFE_EXPONENT:
-        return Linkage(LINEAR, sign, float(alpha), centre, ceiling)
+        return Linkage(LINEAR, sign, float(alpha), centre, ceiling, False)
     bound = _LARGEST_EXPONENT / max(1.0, high - low)
-    return Linkage(LOG, sign, min(max(alpha, -bound), bound), centre, ceiling)
+    return Linkage(LOG, sign, min(max(alpha, -bound), bound), centre, ceiling, False)
 
 
 @njit(cache=True, nogil=True)

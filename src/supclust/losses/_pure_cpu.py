@@ -198,6 +198,15 @@ def _spread_mean(D, reading, linkage, us, vs, slope, height, weight, out):  # ty
 
 
 @njit(cache=True, nogil=True)
+def _spread_extreme(D, reading, us, vs, slope, height, out):  # type: ignore[no-untyped-def]
+    """Give the slope of one merge to every pair that attains its height."""
+    for i in us:
+        for j in vs:
+            if value_of(D, reading, i, j) == height:
+                out[i, j] = slope
+
+
+@njit(cache=True, nogil=True)
 def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, out):  # type: ignore[no-untyped-def]
     """Gradient of sum slopes[k] heights[k]; merges in any order with children before parents.
 
@@ -213,7 +222,11 @@ def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, o
     for k in range(len(heights)):
         u = pairs[k, 0]
         v = pairs[k, 1]
-        if slopes[k] != 0.0 and linkage.form == EXTREME:
+        if slopes[k] != 0.0 and linkage.every:
+            size_u = _collect(following, order, u, us)
+            size_v = _collect(following, order, v, vs)
+            _spread_extreme(D, reading, us[:size_u], vs[:size_v], slopes[k], heights[k], out)
+        elif slopes[k] != 0.0 and linkage.form == EXTREME:
             code = int(weights[k])
             out[code // n, code % n] = slopes[k]
         elif slopes[k] != 0.0:

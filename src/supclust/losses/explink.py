@@ -12,7 +12,7 @@ from supclust.losses._explink_cpu import solve
 from supclust.losses._explink_device import solve_on_device
 from supclust.losses.inputs import Blocks, as_blocks
 from supclust.losses.parts import LossParts
-from supclust.losses.terms import Competitors, Reduction, Terms, Variant, choose_terms
+from supclust.losses.terms import Competitors, Reduction, Terms, Ties, Variant, choose_terms
 
 Kernel = Literal["auto", "cpu", "device"]
 
@@ -29,6 +29,7 @@ def explink_losses(
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
     kernel: Kernel = "auto",
+    ties: Ties = "one",
 ) -> Tensor:
     """ExpLink training loss of each block; arguments as `explink_loss`.
 
@@ -41,7 +42,7 @@ def explink_losses(
     """
     return explink_loss_parts(
         dissimilarity, labels, alpha, variant=variant, threshold=threshold, margin=margin,
-        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel,
+        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel, ties=ties,
     ).total  # fmt: skip
 
 
@@ -57,12 +58,13 @@ def explink_loss_parts(
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
     kernel: Kernel = "auto",
+    ties: Ties = "one",
 ) -> LossParts:
     """`explink_losses` with their pure (within) and impure (across) parts, float64.
 
     A ranking term is a difference of the two, so this variant has no parts.
     """
-    terms = choose_terms(variant, threshold, margin, competitors, reduction)
+    terms = choose_terms(variant, threshold, margin, competitors, reduction, ties)
     if kernel not in get_args(Kernel):
         raise ValueError(
             f"kernel must be one of {', '.join(get_args(Kernel))}; received {kernel!r}. "
@@ -92,6 +94,7 @@ def explink_loss(
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
     kernel: Kernel = "auto",
+    ties: Ties = "one",
 ) -> Tensor:
     """Loss of training HAC, which makes only pure merges, always the lowest (Sec. 4.3).
 
@@ -120,6 +123,9 @@ def explink_loss(
         lengths: (b,) points per block; n everywhere by default.
         kernel: "auto" computes CPU tensors with the compiled kernel, blocks in parallel, and others
             with torch on their device; "cpu" and "device" fix the choice.
+        ties: where alpha is infinite and several pairs of points attain the minimum or maximum
+            that is a linkage, "one" of them has its gradient, or "every" one has it in full, as
+            PyTorch's own minimum did before version 1.7, when the paper was made.
 
     Returns:
         0-dim sum of the blocks' losses; `explink_losses` gives them one by one. Blocks without
@@ -142,7 +148,7 @@ def explink_loss(
     """
     return explink_losses(
         dissimilarity, labels, alpha, variant=variant, threshold=threshold, margin=margin,
-        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel,
+        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel, ties=ties,
     ).sum()  # fmt: skip
 
 

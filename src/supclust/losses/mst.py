@@ -11,7 +11,7 @@ from supclust.hac.boruvka import spanning_edges
 from supclust.losses.inputs import Blocks, Pairs, as_blocks, pair_kinds
 from supclust.losses.pairs import choose_hinge, push_nearest, symmetric
 from supclust.losses.parts import LossParts, sum_of
-from supclust.losses.terms import Reduction
+from supclust.losses.terms import Reduction, Ties, check_choice
 
 INF = float("inf")
 
@@ -24,6 +24,7 @@ def mst_losses(
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
+    ties: Ties = "one",
 ) -> Tensor:
     """Loss of each block over the clusters' spanning trees; arguments as `mst_loss`.
 
@@ -36,7 +37,7 @@ def mst_losses(
     """
     return mst_loss_parts(
         dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths,
+        lengths=lengths, ties=ties,
     ).total  # fmt: skip
 
 
@@ -48,6 +49,7 @@ def mst_loss_parts(
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
+    ties: Ties = "one",
     check: bool = True,
 ) -> LossParts:
     """`mst_losses` with their parts; ``check=False`` trusts the values."""
@@ -55,9 +57,10 @@ def mst_loss_parts(
     blocks = as_blocks(dissimilarity, labels, lengths, check)
     pairs = pair_kinds(blocks)
     values = symmetric(blocks.values)
+    check_choice("ties", ties, ("one", "every"))
     edges, real = cluster_trees(values.detach(), blocks, pairs)
     pulled = hinge.pull(values.flatten(1).gather(1, edges), real)
-    return sum_of(pulled, push_nearest(hinge, values, pairs))
+    return sum_of(pulled, push_nearest(hinge, values, pairs, ties))
 
 
 def mst_loss(
@@ -68,6 +71,7 @@ def mst_loss(
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
+    ties: Ties = "one",
 ) -> Tensor:
     """Edges of each ground-truth cluster's minimum spanning tree down, nearest across points up.
 
@@ -83,6 +87,8 @@ def mst_loss(
         margin: mu.
         reduction: "sum" or "mean" of the active terms, within and across each.
         lengths: (b,) points per block.
+        ties: of several nearest points "one" has the gradient, or "every" one in full, as in the
+            paper's time (see `explink_loss`).
 
     Returns:
         0-dim sum of the blocks' losses; `mst_losses` gives them one by one.
@@ -96,7 +102,7 @@ def mst_loss(
     """
     return mst_losses(
         dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths,
+        lengths=lengths, ties=ties,
     ).sum()  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from supclust.losses.inputs import Pairs, as_blocks, pair_kinds
 from supclust.losses.parts import LossParts, sum_of
-from supclust.losses.terms import Reduction, check_choice, hinge_bounds
+from supclust.losses.terms import Reduction, Ties, check_choice, hinge_bounds
 
 INF = float("inf")
 
@@ -156,12 +156,13 @@ def all_pairs_loss(
     ).sum()  # fmt: skip
 
 
-def nearest_values(values: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
+def nearest_values(values: Tensor, candidates: Tensor, ties: Ties = "one") -> tuple[Tensor, Tensor]:
     """Each point's smallest value among its candidates, lowest index first, and if it has any.
 
     Args:
         values: (b, n, n) symmetric.
         candidates: (b, n, n) bool.
+        ties: whether "one" of several nearest has the gradient, or "every" one in full.
 
     Returns:
         (b, n) values, connected to the graph of the input, and (b, n) bool.
@@ -173,12 +174,16 @@ def nearest_values(values: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
         index = torch.arange(values.shape[2], device=values.device)
         beyond = index.new_tensor(values.shape[2] - 1)
         nearest = torch.where(seen == low, index, beyond).amin(dim=2, keepdim=True)
-    return values.gather(2, nearest)[:, :, 0], candidates.any(dim=2)
+    found = values.gather(2, nearest)[:, :, 0]
+    if ties == "every":
+        tied = (seen == low) & candidates & (values < INF)
+        found = found.detach() + torch.where(tied, values - values.detach(), 0.0).sum(dim=2)
+    return found, candidates.any(dim=2)
 
 
-def push_nearest(hinge: Hinge, values: Tensor, pairs: Pairs) -> Tensor:
+def push_nearest(hinge: Hinge, values: Tensor, pairs: Pairs, ties: Ties = "one") -> Tensor:
     """(b,) cost of each point's nearest point across clusters, one term per point."""
-    return hinge.push(*nearest_values(values, pairs.across))
+    return hinge.push(*nearest_values(values, pairs.across, ties))
 
 
 def best_losses(
@@ -189,6 +194,7 @@ def best_losses(
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
+    ties: Ties = "one",
 ) -> Tensor:
     """Loss of each block over every point's nearest points; arguments as `best_loss`.
 
@@ -201,7 +207,7 @@ def best_losses(
     """
     return best_loss_parts(
         dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths,
+        lengths=lengths, ties=ties,
     ).total  # fmt: skip
 
 
@@ -213,6 +219,7 @@ def best_loss_parts(
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
+    ties: Ties = "one",
     check: bool = True,
 ) -> LossParts:
     """`best_losses` with their parts; ``check=False`` trusts the values."""
@@ -220,8 +227,9 @@ def best_loss_parts(
     blocks = as_blocks(dissimilarity, labels, lengths, check)
     pairs = pair_kinds(blocks)
     values = symmetric(blocks.values)
-    pulled = hinge.pull(*nearest_values(values, pairs.within))
-    return sum_of(pulled, push_nearest(hinge, values, pairs))
+    check_choice("ties", ties, ("one", "every"))
+    pulled = hinge.pull(*nearest_values(values, pairs.within, ties))
+    return sum_of(pulled, push_nearest(hinge, values, pairs, ties))
 
 
 def best_loss(
@@ -232,6 +240,7 @@ def best_loss(
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
+    ties: Ties = "one",
 ) -> Tensor:
     """Every point's nearest within point down and nearest across point up (the paper's Bst).
 
@@ -245,6 +254,8 @@ def best_loss(
         margin: mu.
         reduction: "sum" or "mean" of the active terms, within and across each.
         lengths: (b,) points per block.
+        ties: of several nearest points "one" has the gradient, or "every" one in full, as in the
+            paper's time (see `explink_loss`).
 
     Returns:
         0-dim sum of the blocks' losses; `best_losses` gives them one by one.
@@ -258,5 +269,5 @@ def best_loss(
     """
     return best_losses(
         dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths,
+        lengths=lengths, ties=ties,
     ).sum()  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 Variant = Literal["ranking", "threshold"]
 Competitors = Literal["all", "adjacent"]
 Reduction = Literal["sum", "mean"]
+Ties = Literal["one", "every"]
 
 EQUAL = 1e-12
 """Linkages that differ by less than this share of the largest dissimilarity count as equal.
@@ -27,6 +28,8 @@ class Terms(NamedTuple):
     """tau - mu: a pure merge counts above it (threshold variant)."""
     high: float
     """tau + mu: an impure pair counts below it (threshold variant)."""
+    every: bool = False
+    """Where a minimum or maximum is attained by several pairs, each has the whole gradient."""
 
 
 def choose_terms(
@@ -35,6 +38,7 @@ def choose_terms(
     margin: float | None,
     competitors: Competitors,
     reduction: Reduction,
+    ties: Ties = "one",
 ) -> Terms:
     """Check the options of `explink_loss`.
 
@@ -44,6 +48,7 @@ def choose_terms(
     check_choice("variant", variant, ("ranking", "threshold"))
     check_choice("competitors", competitors, ("all", "adjacent"))
     check_choice("reduction", reduction, ("sum", "mean"))
+    check_choice("ties", ties, ("one", "every"))
     low, high = -math.inf, math.inf
     if variant == "threshold":
         if threshold is None or margin is None:
@@ -53,7 +58,10 @@ def choose_terms(
                 "Pass both, e.g. threshold=100.0, margin=10.0, or use variant='ranking'."
             )
         low, high = hinge_bounds(threshold, margin)
-    return Terms(variant == "ranking", competitors == "adjacent", reduction == "mean", low, high)
+    return Terms(
+        variant == "ranking", competitors == "adjacent", reduction == "mean", low, high,
+        ties == "every",
+    )  # fmt: skip
 
 
 def hinge_bounds(threshold: float, margin: float) -> tuple[float, float]:

@@ -42,13 +42,18 @@ def anchored_rows(values: Tensor, anchors: Tensor, labels: Tensor) -> AnchoredRo
     return AnchoredRows(values, real & same & ~itself, real & ~same)
 
 
-def nearest(values: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+def nearest(values: Tensor, allowed: Tensor, ties: str = "one") -> tuple[Tensor, Tensor]:
     """Smallest allowed value of every row, and whether there is one: (b, m) each.
 
-    Gradient: to the nearest alone, the lowest index among equals.
+    Gradient: to the nearest alone, the lowest index among equals, or to "every" one in full.
     """
     index = values.detach().masked_fill(~allowed, torch.inf).argmin(dim=2, keepdim=True)
-    return values.gather(2, index)[:, :, 0], allowed.any(dim=2)
+    found = values.gather(2, index)
+    if ties == "every":
+        tied = allowed & (values == found.detach())
+        own = torch.where(tied, values - values.detach(), 0.0).sum(dim=2, keepdim=True)
+        found = found.detach() + own
+    return found[:, :, 0], allowed.any(dim=2)
 
 
 def hinged(

@@ -25,6 +25,7 @@ class Best(Objective):
             dissimilarity,
             batch.labels,
             lengths=batch.lengths,
+            ties=self.recipe.ties,
             check=False,
             **self.recipe.hinges("sum"),
         )
@@ -33,6 +34,6 @@ class Best(Objective):
         """A within and an across term per point of the cluster."""
         assert batch.anchors is not None
         pairs = anchored_rows(rows, batch.anchors, batch.labels)
-        hinges = self.recipe.hinges("sum")
-        down = hinged(*nearest(pairs.values, pairs.within), 1, **hinges)
-        return sum_of(down, hinged(*nearest(pairs.values, pairs.across), -1, **hinges))
+        hinges, ties = self.recipe.hinges("sum"), self.recipe.ties
+        down = hinged(*nearest(pairs.values, pairs.within, ties), 1, **hinges)
+        return sum_of(down, hinged(*nearest(pairs.values, pairs.across, ties), -1, **hinges))

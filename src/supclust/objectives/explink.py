@@ -23,5 +23,6 @@ class ExpLinkObjective(Objective):
             variant=self.recipe.variant,
             competitors=self.recipe.competitors,
             lengths=batch.lengths,
+            ties=self.recipe.ties,
             **self.recipe.hinges("mean"),
         )

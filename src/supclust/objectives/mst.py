@@ -27,6 +27,7 @@ class MST(Objective):
             dissimilarity,
             batch.labels,
             lengths=batch.lengths,
+            ties=self.recipe.ties,
             check=False,
             **self.recipe.hinges("sum"),
         )
@@ -42,4 +43,6 @@ class MST(Objective):
         # One label: the loss of a block that is the cluster alone is that of its tree.
         label = batch.anchors.clamp(min=-1, max=0)
         down = mst_losses(inside, label, lengths=counts, **hinges)
-        return sum_of(down, hinged(*nearest(pairs.values, pairs.across), -1, **hinges))
+        return sum_of(
+            down, hinged(*nearest(pairs.values, pairs.across, self.recipe.ties), -1, **hinges)
+        )

@@ -21,6 +21,8 @@ class Recipe:
         competitors: ExpLink objectives: impure pairs that count in a round.
         reduction: of the active terms of a block. ``None``: the paper's, ``sum`` for objectives on
             pairs and ``mean`` for ExpLink.
+        ties: where several pairs attain a minimum or maximum, whether ``one`` of them has its
+            gradient or ``every`` one in full, as in the PyTorch of the paper.
         samples_per_point: triplets drawn per point.
         window: epochs in the mean that the dev loss is compared with.
         tolerance: relative difference at which a split stops; 0: only the trainer's cap does.
@@ -35,6 +37,7 @@ class Recipe:
     variant: Literal["threshold", "ranking"] = "threshold"
     competitors: Literal["adjacent", "all"] = "adjacent"
     reduction: Literal["sum", "mean"] | None = None
+    ties: Literal["one", "every"] = "one"
     samples_per_point: int = 100
     window: int = 10
     tolerance: float = 1e-4

@@ -120,6 +120,42 @@ def test_with_ties_the_value_is_one_of_greedy_hac(family: str, alpha: float) -> 
 
 @KERNELS
 @pytest.mark.parametrize("alpha", [-INF, INF])
+@pytest.mark.parametrize("family", [*sorted(generators.TIED), "random"])
+def test_every_tied_pair_can_have_the_whole_gradient(
+    family: str, alpha: float, kernel: str
+) -> None:
+    """With alpha infinite; the value stays what it is."""
+    more = 0.0
+    for seed in range(3):
+        D, labels = problem(family, 9, seed)
+        hinge = hinge_for(D)
+        for options in VARIANTS:
+            reference = oracle.value_and_gradients(
+                oracle.explink_loss, D, labels.tolist(), alpha=alpha, ties="every", **options,
+                **hinge,
+            )  # fmt: skip
+            mine = ours(D, labels, alpha, ties="every", kernel=kernel, **options, **hinge)
+            assert_same(mine, reference, scale_of(D))
+            one = ours(D, labels, alpha, kernel=kernel, **options, **hinge)
+            assert mine[0] == one[0]
+            more += np.abs(mine[1] - one[1]).sum()
+    if family in ("integer_grid", "random"):
+        assert (more > 0) == (family == "integer_grid")
+
+
+@KERNELS
+def test_ties_do_not_matter_to_a_finite_alpha(kernel: str) -> None:
+    D, labels = problem("integer_grid", 12)
+    for mine, other in zip(
+        ours(D, labels, -0.5, kernel=kernel, ties="every"),
+        ours(D, labels, -0.5, kernel=kernel),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(mine, other)
+
+
+@KERNELS
+@pytest.mark.parametrize("alpha", [-INF, INF])
 def test_ties_of_arbitrary_matrices_are_broken_as_documented(kernel: str, alpha: float) -> None:
     """Three values and no triangle inequality: a union may tie with the nearest of a third."""
     for seed in range(40):

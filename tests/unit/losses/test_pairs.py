@@ -63,6 +63,20 @@ def test_equals_loops(name: str, hinge: dict[str, float], reduction: str, family
         np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["best", "mst"])
+def test_every_nearest_point_can_have_the_whole_gradient(name: str) -> None:
+    """Point 0 has two nearest points across, 2 and 3; the value stays what it is."""
+    D = np.array([[0, 1, 3, 3], [1, 0, 5, 6], [3, 5, 0, 2], [3, 6, 2, 0]], float)
+    labels = np.array([0, 0, 1, 1])
+    one, first = value_and_gradient(loss_named(name), D, labels)
+    every, both = value_and_gradient(loss_named(name), D, labels, ties="every")
+    assert every == one
+    assert (first[0, 2], first[0, 3]) == (-2, -1)  # of point 0, and of 2 and 3 themselves
+    assert (both[0, 2], both[0, 3]) == (-2, -2)
+    both[0, 3] += 1
+    np.testing.assert_array_equal(both, first)
+
+
 @pytest.mark.parametrize("name", [*NAMES, "triplet"])
 def test_infinite_pairs_across_are_harmless_and_within_infinite(name: str) -> None:
     D, labels = problem("separated", 12)
