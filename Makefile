@@ -67,8 +67,10 @@ train: setup ## one training: exp_alpha on faces (ARGS="split=1 ...")
 reproduce: setup ## the paper's tables on the real data; run again, it goes on (ARGS="faces --splits 5")
 	$(BIN)/supclust reproduce $(ARGS)
 
+# Material for MkDocs is kept up until 5 May 2027; its successor, Zensical, reads mkdocs.yml as well.
+# Every build would say so, to people who can do nothing about it; this is the switch it offers.
 docs: $(DOCS_STAMP) ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 smoke: setup ## the installed command starts and clusters
 	$(BIN)/supclust --version

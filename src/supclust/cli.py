@@ -1,6 +1,6 @@
 """The ``supclust`` command: a table of subcommands, each loaded only when it is chosen.
 
-A subcommand is a row of `COMMANDS` naming a function ``configure(parser)``, in any module, that
+A subcommand is a row of `COMMANDS` and a module of `supclust.commands`, whose ``configure(parser)``
 adds the arguments and calls ``parser.set_defaults(run=...)`` with a function from the parsed
 arguments to an exit code.
 """
@@ -10,14 +10,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import supclust
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Command(NamedTuple):
@@ -32,7 +28,7 @@ COMMANDS: dict[str, Command] = {
     "warmup": Command(
         summary="compile the clustering kernels ahead of time, so that the first call is fast",
         examples=("supclust warmup",),
-        configure="supclust.cli:configure_warmup",
+        configure="supclust.commands.warmup:configure",
     ),
     "fit": Command(
         summary="learn from labelled records how to cluster",
@@ -63,12 +59,12 @@ COMMANDS: dict[str, Command] = {
     "data": Command(
         summary="list, check or download data sets",
         examples=("supclust data list", "supclust data check FILE", "supclust data fetch faces"),
-        configure="supclust.experiment.cli_data:configure",
+        configure="supclust.commands.data:configure",
     ),
     "table": Command(
         summary="show the results of a folder as a table",
         examples=("supclust table outputs", "supclust table outputs --format latex"),
-        configure="supclust.experiment.cli_table:configure",
+        configure="supclust.commands.table:configure",
     ),
     "report": Command(
         summary="show results or a model as one page that needs no network",
@@ -94,7 +90,7 @@ COMMANDS: dict[str, Command] = {
     "dashboard": Command(
         summary="make the Weights & Biases dashboard of a project",
         examples=("supclust dashboard --entity me", "supclust dashboard --dry-run"),
-        configure="supclust.experiment.cli_dashboard:configure",
+        configure="supclust.commands.dashboard:configure",
     ),
 }
 
@@ -137,48 +133,6 @@ def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 def _examples(lines: Iterable[str]) -> str:
     return "\n".join(["examples:", *(f"  {line}" for line in lines)])
-
-
-def configure_warmup(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``supclust warmup``: none."""
-    parser.set_defaults(run=run_warmup)
-
-
-def run_warmup(_: argparse.Namespace) -> int:
-    """Use every compiled kernel once in both precisions, and print the seconds each took."""
-    import numpy as np
-    import torch
-
-    from supclust.cluster.warmup import use_kernels
-    from supclust.hac import linkages
-    from supclust.hac.chain import SMALL
-    from supclust.losses import explink_loss
-
-    def squares(n: int, dtype: type) -> np.ndarray:
-        x = np.random.default_rng(0).normal(size=n)
-        distances: np.ndarray = np.abs(x[:, None] - x[None, :]).astype(dtype)
-        return distances
-
-    def loss(dtype: type) -> None:
-        D = torch.from_numpy(squares(12, dtype)).requires_grad_(True)
-        torch.autograd.grad(explink_loss(D, torch.arange(12) % 3, -1.0), D)
-
-    kernels: dict[str, Callable[[type], object]] = {
-        "single": lambda dtype: supclust.linkage(squares(64, dtype), "single"),
-        "small": lambda dtype: supclust.linkage(squares(64, dtype), "exp", alpha=-1.0),
-        "large": lambda dtype: supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0),
-        "blocks": lambda dtype: linkages([squares(64, dtype)] * 2, "average"),
-        "training": loss,
-        "tables": use_kernels,
-    }
-    start = time.perf_counter()
-    for name, use in kernels.items():
-        for dtype in (np.float32, np.float64):
-            begin = time.perf_counter()
-            use(dtype)
-            print(f"{name:<9} {dtype.__name__}  {time.perf_counter() - begin:6.2f} s", flush=True)
-    print(f"ready in {time.perf_counter() - start:.2f} s")
-    return 0
 
 
 if __name__ == "__main__":

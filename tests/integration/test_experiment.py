@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from safetensors.numpy import load_file
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import pdist, squareform
 
-from experiment_runs import arguments, composed, numbers_of, result, run_here
+from experiment_runs import ROOT, arguments, composed, numbers_of, result, run_here
 from oracles.hac import greedy_tree
 from oracles.metrics import best_threshold, dendrogram_purity, pooled_scores
 from supclust.data.block import Block
 from supclust.data.registry import load_dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment import training
+from supclust.experiment.provenance import source_commit
 from supclust.experiment.results import OtherConfigError
 from supclust.objectives import TrainingDiverged
 
@@ -99,6 +101,8 @@ def test_a_result_says_everything(tmp_path: Path) -> None:
     assert len(found["config_hash"]) == 64
     assert found["config"]["recipe"]["lr"] == 0.01
     assert {"supclust", "torch", "numba"} <= set(found["versions"])
+    assert found["commit"] == source_commit()
+    assert not (ROOT / ".git").exists() or re.fullmatch(r"[0-9a-f]{40}\+?", found["commit"])
     assert found["linkages"]["single"]["alpha"] == "-inf"  # JSON knows no infinity
     assert score == found["linkages"]["exp"]["dev"]["dendrogram_purity"]
     assert not list((tmp_path / "outputs").rglob("*.pkl")) + list(tmp_path.rglob("*.ckpt"))

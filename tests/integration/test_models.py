@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from supclust.experiment.job import load_data
 from supclust.experiment.models import as_training, load
 from supclust.experiment.run import plain
 from supclust.experiment.settings import Settings
-from supclust.experiment.training import make_data, restore
+from supclust.experiment.training import make_data, restore, train
 
 
 def stacked(blocks: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -34,13 +35,15 @@ def settings_and_data(folder: Path, *more: str) -> tuple[Settings, Any]:
     return settings, load_data(settings)
 
 
+@pytest.mark.parametrize("recipe", [{"threshold": 3, "margin": 1}, {}], ids=["given", "auto"])
 @pytest.mark.parametrize("objective", ["exp_alpha", "mst"])
-def test_both_ways_give_the_same_model_and_scores(tmp_path: Path, objective: str) -> None:
+def test_both_ways_give_the_same_model_and_scores(
+    tmp_path: Path, objective: str, recipe: dict[str, float]
+) -> None:
     overrides = (
         f"objective={objective}",
         "trainer.precision=64",
-        "recipe.threshold=3",
-        "recipe.margin=1",
+        *(f"recipe.{name}={value}" for name, value in recipe.items()),
     )
     run_here(tmp_path, *overrides)
     found = result(tmp_path, objective, 0)
@@ -49,7 +52,6 @@ def test_both_ways_give_the_same_model_and_scores(tmp_path: Path, objective: str
     known = [b for b in dataset.blocks if b in {*parts.train, *parts.dev}]
 
     # The estimator on the same blocks learns the same.
-    recipe = {"threshold": 3, "margin": 1}
     model = SupervisedHAC(objective, max_epochs=3, lr=0.01, recipe=recipe, precision=64)
     X, y, groups = stacked(known)
     model.fit(X, y, groups, dev_groups=[block.name for block in parts.dev])
@@ -130,3 +132,25 @@ def test_real_aminer_gives_what_train_py_gives(tmp_path: Path, data_dir: Path) -
     test_labels = np.concatenate([block.labels for block in parts.test])
     score = model.score([block.features for block in parts.test], test_labels)
     assert score == written.model_.record["test"]["pairwise_f1"]
+
+
+@pytest.mark.parametrize("unit", ["block", "cluster"])
+@pytest.mark.parametrize("objective", ["exp_alpha", "all_pairs"])
+def test_training_knows_nothing_about_test_blocks(
+    tmp_path: Path, objective: str, unit: str
+) -> None:
+    words = ["dataset.block=null"] if unit == "cluster" else []
+    settings, dataset = settings_and_data(tmp_path, f"objective={objective}", *words)
+    assert settings.recipe["threshold"] == "auto" and dataset.unit == unit
+    others = {i for block in split_dataset(dataset, 1).test for i in block.ids}
+
+    def moved(block: Block) -> Block:
+        far = np.isin(block.ids, list(others))[:, None] * 1e3
+        return replace(block, features=block.features + far * np.arange(block.n)[:, None])
+
+    changed = replace(dataset, blocks=tuple(map(moved, dataset.blocks)))
+    assert changed.digest() != dataset.digest()
+    for wanted in ([1], [0, 1]):  # alone, and with another split, to which those points are known
+        first, second = (train(settings, data, wanted)[-1] for data in (dataset, changed))
+        assert torch.equal(first.weights["weight"], second.weights["weight"])
+        assert first.record["train_loss"] == second.record["train_loss"]

@@ -85,6 +85,21 @@ def test_with_joblib_a_failing_job_is_listed_and_the_others_finish(tmp_path: Pat
     assert (tmp_path / "outputs" / "summary.csv").is_file()
 
 
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+def test_a_wrong_path_is_the_users_mistake_as_in_a_single_run(
+    tmp_path: Path, launcher: str
+) -> None:
+    words = [f"dataset.path={tmp_path / 'nowhere.csv'}", "objective=mst,best", "split=0"]
+    done = sweep(tmp_path, *words, f"hydra/launcher={launcher}")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "FAILED (2):" in done.stdout
+    single = train_py(*arguments(tmp_path), words[0], "split=0")
+    assert single.returncode == 2
+    message = [line for line in single.stderr.splitlines() if "train.py: error:" in line]
+    assert len(message) == 1 and "nowhere.csv" in message[0]
+    assert [line for line in done.stderr.splitlines() if "train.py: error:" in line] == message
+
+
 def test_killed_in_mid_sweep_and_run_again_gives_the_numbers_of_an_undisturbed_sweep(
     tmp_path: Path,
 ) -> None:

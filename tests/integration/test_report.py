@@ -13,6 +13,7 @@ import pytest
 
 from report_pages import ATTACK, BLOCK, CLUSTER, ERROR, POINT, Page, hostile_outputs
 from supclust.cli import main
+from supclust.experiment.provenance import source_commit
 from supclust.experiment.tables import summarise
 from supclust.report.data import Wishes, gather
 from supclust.report.html import results_page
@@ -51,6 +52,15 @@ def test_every_part_is_there_in_order_of_headings(page: Page) -> None:
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_commit_is_shown(copied: Path, page: Page) -> None:
+    assert (source_commit() or "not recorded") in page.text
+    for path in copied.rglob("result.json"):
+        old = {key: v for key, v in json.loads(path.read_text()).items() if key != "commit"}
+        path.write_text(json.dumps(old))
+    page = Page(results_page(gather(copied, Wishes(trees=False))))
+    assert "not recorded" in page.text  # as for results of older versions
 
 
 def test_the_table_has_every_cell(outputs: Path, page: Page) -> None:

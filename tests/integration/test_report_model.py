@@ -154,3 +154,116 @@ def test_wrong_input_is_refused(
     data = [] if not words or words[0] == "--data" else ["--data", str(records)]
     assert main(["report", str(model), *data, *words]) == 2
     assert message in capsys.readouterr().err
+
+
+PAIRS = ("block", "id_a", "id_b", "near", "alike")
+
+
+def write_pair_tables(folder: Path) -> tuple[Path, Path]:
+    """Four blocks of eight points in three clusters: a table of pairs, and one of labels."""
+    rng = np.random.default_rng(8)
+    pairs, labels = folder / "pairs.csv", folder / "labels.csv"
+    with pairs.open("w", newline="") as one, labels.open("w", newline="") as two:
+        writer, clusters = csv.writer(one), csv.writer(two)
+        writer.writerow(PAIRS)
+        clusters.writerow(["block", "id", "label"])
+        for b in range(4):
+            who = rng.permutation(np.arange(8) % 3)
+            clusters.writerows([f"b{b}", f"p{i}", f"{CLUSTER} {c}"] for i, c in enumerate(who))
+            for i in range(8):
+                for j in range(i):
+                    features = rng.normal(size=2) + 3 * (who[i] == who[j])
+                    writer.writerow([f"b{b}", f"p{i}", f"p{j}", *features])
+    return pairs, labels
+
+
+@pytest.fixture(scope="module")
+def pairs_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    folder = tmp_path_factory.mktemp("pairs")
+    pairs, labels = write_pair_tables(folder)
+    words = ["fit", str(pairs), "--labels", str(labels), "--epochs", "3"]
+    assert main([*words, "-o", str(folder / "model")]) == 0
+    return folder / "model", pairs, labels
+
+
+def words_of(path: Path) -> str:
+    return re.sub(r"\s+", " ", Page(path.read_text(encoding="utf-8")).text)
+
+
+def test_a_table_of_pairs_is_clustered_as_by_supclust_cluster(
+    pairs_model: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    model, pairs, labels = pairs_model
+    out, clusters = tmp_path / "report.html", tmp_path / "clusters.csv"
+    assert main(["cluster", str(pairs), "--model", str(model), "-o", str(clusters)]) == 0
+    rows = list(csv.DictReader(clusters.read_text(encoding="utf-8").splitlines()))
+    shown = f"{len({row['cluster'] for row in rows})} clusters of 32 records in 4 blocks"
+    report = ["report", str(model), "--data", str(pairs), "-o", str(out)]
+    assert main(report) == 0
+    assert shown in words_of(out) and "pairwise F1 on these records" not in words_of(out)
+
+    assert main([*report, "--labels", str(labels)]) == 0
+    true = list(csv.DictReader(labels.read_text(encoding="utf-8").splitlines()))
+    found = {(row["block"], row["id"]): row["cluster"] for row in rows}
+    counts = [
+        pair_counts([r["label"] for r in part], [found[r["block"], r["id"]] for r in part])
+        for b in range(4)
+        if (part := [row for row in true if row["block"] == f"b{b}"])
+    ]
+    pooled = PairCounts(*(sum(column) for column in zip(*counts, strict=True)))
+    f1 = f"{100 * scores_from_counts(pooled).f1:.1f} % pairwise F1 on these records"
+    assert shown in words_of(out) and f1 in words_of(out)
+    assert CLUSTER not in out.read_text(encoding="utf-8").partition("<script")[0]  # escaped
+
+
+def test_some_points_of_pairs_may_have_no_label(
+    pairs_model: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    model, pairs, labels = pairs_model
+    lines = labels.read_text(encoding="utf-8").splitlines()
+    some = [*lines[:9], *(line.rpartition(",")[0] + "," for line in lines[9:17])]
+    (tmp_path / "some.csv").write_text("\n".join(some) + "\n", encoding="utf-8")
+    columns = Columns(labels=tmp_path / "some.csv")
+    blocks, _ = read_model_blocks(TrainedModel.load(model), pairs, columns)
+    assert {b.points.name: int((b.points.labels >= 0).sum()) for b in blocks} == {
+        "b0": 8, "b1": 0, "b2": 0, "b3": 0
+    }  # fmt: skip
+
+
+def test_folders_of_pairs_need_no_labels(
+    pairs_model: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    import pair_files
+
+    pair_files.write_pair_folders(tmp_path / "blocks", np.random.default_rng(1))
+    (tmp_path / "blocks" / "block2" / "gtClusters.tsv").unlink()
+    blocks, _ = read_model_blocks(TrainedModel.load(pairs_model[0]), tmp_path / "blocks", Columns())
+    assert {b.points.name: b.points.labelled for b in blocks} == {
+        f"block{i}": i != 2 for i in range(6)
+    }
+    assert {b.features.shape for b in blocks} == {(36, 2)}
+
+
+def test_mistakes_with_pairs(
+    pairs_model: tuple[Path, Path, Path],
+    model: Path,
+    records: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    of_pairs, pairs, labels = pairs_model
+    strangers, twice = tmp_path / "strangers.csv", tmp_path / "twice.csv"
+    strangers.write_text("block,id,label\nb0,nobody,a\n")
+    twice.write_text("block,id,label\nb0,p1,a\nb0,p1,b\n")
+    blocks = tmp_path / "blocks"
+    (blocks / "one").mkdir(parents=True)
+    (blocks / "one" / "pairFeatures.csv").write_text("p,q,1,2,0\n")
+    for words, message in (
+        ((of_pairs, "--data", pairs, "--label", "who"), "name that with --labels"),
+        ((of_pairs, "--data", pairs, "--labels", strangers), "names none of the points"),
+        ((of_pairs, "--data", pairs, "--labels", twice), "gives point 'p1' two labels"),
+        ((model, "--data", records, "--labels", labels), "name that with --label"),
+        ((model, "--data", blocks), "the model was trained on records"),
+    ):
+        assert main(["report", *map(str, words), "-o", str(tmp_path / "r.html")]) == 2
+        assert message in capsys.readouterr().err

@@ -123,6 +123,7 @@ def test_an_unreachable_server_costs_a_warning_and_logs_offline(
     run_with_wandb(tmp_path, "objective=exp_alpha")
     assert modes == ["online", "offline"]
     assert "no route to host" in caplog.text
+    wandb.teardown()  # W&B's own process may not have written everything before it ends
     assert wandb_file.summary(wandb_file.records(tmp_path / "outputs"))
 
 

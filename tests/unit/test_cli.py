@@ -38,6 +38,11 @@ def test_every_command_has_help_and_a_run_function(
     assert f"usage: supclust {name}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_is_a_module_of_its_name(name: str) -> None:
+    assert cli.COMMANDS[name].configure == f"supclust.commands.{name}:configure"
+
+
 @pytest.mark.parametrize("arguments", [[], ["wramup"], ["warmup", "--nonsense"]])
 def test_wrong_usage_is_exit_code_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
@@ -80,6 +85,7 @@ def test_starting_loads_nothing_heavy(argument: str) -> None:
     assert done.stderr.strip() == "[]"
 
 
+@pytest.mark.timeout(400)  # where nothing is compiled yet
 def test_warmup_uses_every_kernel_in_both_precisions(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -87,7 +93,7 @@ def test_warmup_uses_every_kernel_in_both_precisions(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[:-1]] == [
         [kernel, dtype]
-        for kernel in ("single", "small", "large", "blocks", "training", "tables")
+        for kernel in ("single", "small", "large", "blocks", "training", "tables", "fit")
         for dtype in ("float32", "float64")
     ]
     assert lines[-1].startswith("ready in ")

@@ -193,16 +193,7 @@ def _train(
     except TrainingDiverged as error:
         raise ValueError(str(error)) from None
     model = folded(model, scale)
-    about = {"records": found.records, "spread": _spread(model, dev or train)}
-    return replace(model, record={**model.record, **about})
-
-
-def _spread(model: TrainedModel, blocks: list[Block]) -> float:
-    """Standard deviation of the dissimilarities within blocks: the scale that alpha works on."""
-    import numpy as np
-
-    values = [model.distances(b.features)[np.triu_indices(b.n, 1)] for b in blocks]
-    return float(np.concatenate(values).std()) or 1.0
+    return replace(model, record={**model.record, "records": found.records})
 
 
 def _sizes(blocks: list[Block]) -> str:

@@ -17,13 +17,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         help="results: folder of the real data sets, if it is not that of the run; "
-        "model: file of records to cluster",
+        "model: what it is to cluster, as for `supclust cluster`",
     )
     parser.add_argument("--objective", help="draw the tree of this row (default: the best)")
     parser.add_argument("--linkage", help="show this linkage first (default: exp)")
     parser.add_argument("--split", type=int, help="draw the tree of this split (default: first)")
     parser.add_argument("--label", help="model: column of known clusters (default: as trained)")
     parser.add_argument("--block", help="model: column of blocks (default: as trained)")
+    parser.add_argument(
+        "--labels", type=Path, help="model of pair features: table with id, label (and block)"
+    )
     parser.add_argument(
         "--no-trees", action="store_true", help="no trees and no cuts: faster, needs no data"
     )
@@ -63,7 +66,7 @@ def _write_model(options: argparse.Namespace) -> None:
             f"the report of a model needs records to cluster; received none. Use "
             f"`supclust report {options.folder} --data records.csv`."
         )
-    columns = Columns(options.label, options.block)
+    columns = Columns(options.label, options.block, options.labels)
     write_model_report(options.folder, options.data, options.output, options.linkage, columns)
 
 

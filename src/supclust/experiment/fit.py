@@ -9,9 +9,10 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import nn
@@ -23,7 +24,12 @@ from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
 from supclust.experiment.forms import build_form, form_of_name
 from supclust.experiment.models import TrainedModel
 from supclust.experiment.recipes import complete_recipe
-from supclust.experiment.training import outcome, quiet_lightning, starting_distance
+from supclust.experiment.training import (
+    AUTO_MARGIN,
+    make_recipe,
+    outcome,
+    starting_distance,
+)
 from supclust.experiment.trainings import numerical_versions
 from supclust.hac.explink import METHODS, alpha_of, check_alpha
 from supclust.hac.module import ExpLinkHAC
@@ -31,7 +37,7 @@ from supclust.hac.tree import cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.metrics.purity import dendrogram_purity, mean_purity
 from supclust.metrics.threshold import best_threshold
-from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
+from supclust.objectives import Objective, fit_alpha, objective_class, quiet_trainer
 
 
 @dataclass(frozen=True)
@@ -79,12 +85,13 @@ def fit_model(
         callbacks: of Lightning.
 
     Returns:
-        The model; its record holds epochs, losses, dev scores, sizes, seed, versions.
+        The model; its record holds epochs, losses, dev scores, the spread of dissimilarities,
+        sizes, seed, versions.
     """
     options = options or FitOptions()
     _check(train, feature_names)
     linkage, given_alpha = _linkage(options.linkage)
-    objective, settings = _objective(options, train, dev)
+    objective, settings = _objective(options, train)
     dtype = torch.float64 if options.precision == 64 else torch.float32
     objective = objective.to(dtype=dtype)
     per_cluster = objective.takes_cluster_steps
@@ -97,13 +104,12 @@ def fit_model(
     )
     start = time.perf_counter()
     device: dict[str, Any] = {"accelerator": options.accelerator, "devices": 1}
-    with quiet_lightning():
-        epochs = settings["max_epochs"]
-        quiet_trainer(epochs, callbacks=list(callbacks), **device).fit(objective, datamodule=data)
-        alpha = given_alpha
-        if alpha is None and linkage == "exp":
-            trainer = quiet_trainer(epochs, **device)
-            alpha = float(fit_alpha(objective, data, 1, trainer=trainer).cpu()[0])
+    epochs = settings["max_epochs"]
+    quiet_trainer(epochs, callbacks=list(callbacks), **device).fit(objective, datamodule=data)
+    alpha = given_alpha
+    if alpha is None and linkage == "exp":
+        trainer = quiet_trainer(epochs, **device)
+        alpha = float(fit_alpha(objective, data, 1, trainer=trainer).cpu()[0])
     record = outcome(objective.cpu(), 0, time.perf_counter() - start, {}).record
     model = TrainedModel(
         dissimilarity=objective.dissimilarity.eval().requires_grad_(False),
@@ -115,7 +121,8 @@ def fit_model(
         feature_names=tuple(feature_names),
         record=record | _facts(train, dev, options, settings),
     )
-    return choose_cut(model, dev or train)
+    model = choose_cut(model, dev or train)
+    return replace(model, record={**model.record, "spread": spread(model, dev or train)})
 
 
 def choose_cut(model: TrainedModel, blocks: Sequence[Block]) -> TrainedModel:
@@ -133,6 +140,14 @@ def choose_cut(model: TrainedModel, blocks: Sequence[Block]) -> TrainedModel:
         "dendrogram_purity": purity, "precision": precision, "recall": recall, "pairwise_f1": f1
     }  # fmt: skip
     return replace(model, threshold=threshold, record={**model.record, "dev": scores})
+
+
+def spread(model: TrainedModel, blocks: Sequence[Block]) -> float:
+    """Standard deviation of the dissimilarities within blocks: the scale that alpha works on."""
+    values = np.concatenate(
+        [model.distances(block.features)[np.triu_indices(block.n, 1)] for block in blocks]
+    )
+    return (float(values.std(dtype=np.float64)) if len(values) else 0.0) or 1.0
 
 
 def _check(train: Sequence[Block], feature_names: Sequence[str]) -> None:
@@ -176,15 +191,14 @@ def _linkage(linkage: str | float | ExpLinkHAC) -> tuple[str, float | None]:
     return "exp", check_alpha(linkage)
 
 
-def _objective(
-    options: FitOptions, train: Sequence[Block], dev: Sequence[Block]
-) -> tuple[Objective, dict[str, Any]]:
+def _objective(options: FitOptions, train: Sequence[Block]) -> tuple[Objective, dict[str, Any]]:
     """An untrained objective that is nobody else's, and the complete recipe."""
     kind = train[0].kind
     settings = complete_recipe(kind, options.recipe)
+    recipe, units = make_recipe(settings), None
     if settings["threshold"] == "auto":
-        settings["threshold"] = starting_distance([*train, *dev])
-        settings["margin"] = settings["threshold"] / 10
+        units = [starting_distance(train)]
+        settings |= {"threshold": units[0], "margin": AUTO_MARGIN * units[0]}
     if isinstance(options.objective, Objective):
         return _given_objective(options), settings
     found = options.objective
@@ -194,10 +208,10 @@ def _objective(
             "objective must be a name, an Objective or a class of one; "
             f"received {type(found).__name__}."
         )
-    known = {setting.name for setting in fields(Recipe)}
-    recipe = Recipe(**{name: value for name, value in settings.items() if name in known})
     model = _dissimilarity(options, train[0])
-    return chosen(model, recipe, seed=options.seed), settings
+    if found is chosen:  # somebody's own, whose losses may not know about units
+        return chosen(model, make_recipe(settings), seed=options.seed), settings
+    return chosen(model, recipe, seed=options.seed, units=units), settings
 
 
 def _given_objective(options: FitOptions) -> Objective:

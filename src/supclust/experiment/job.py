@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from supclust.data.block import Dataset
 from supclust.data.registry import load_dataset
 from supclust.experiment.job_progress import JobProgress
+from supclust.experiment.provenance import source_commit
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.results import FORMAT, finished, write_json
 from supclust.experiment.settings import Settings, fingerprint
@@ -32,12 +33,14 @@ class Outcome:
         failures: per split that failed, why.
         skipped: how many results were there already.
         trained: how many splits were trained, not found.
+        mistake: what the user did wrong, if that is why all of the failures failed.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
     failures: dict[int, str] = field(default_factory=dict)
     skipped: int = 0
     trained: int = 0
+    mistake: str | None = None
 
 
 class Job:
@@ -89,6 +92,7 @@ class Job:
         from supclust.experiment.tracking import tracked
 
         limit_threads(self.settings.trainer["threads"])
+        source_commit()  # as it is now, not in hours
         try:
             with tracked(self.settings, self.dataset, splits) as tracker:
                 watchers = callbacks(self.settings, self.progress)
@@ -198,6 +202,7 @@ class Job:
             **content,
             "config_hash": fingerprint(identity),
             "config": identity,
+            "commit": source_commit(),
             "versions": numerical_versions(),
         }
         write_json(self.settings.result_path(split), result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,20 @@ def commit(folder: Path) -> str | None:
         return git("rev-parse", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+@cache
+def source_commit() -> str | None:
+    """`commit` of the checkout that supclust runs from; ``None`` where it is installed otherwise.
+
+    Found once per process: what runs is what was imported, whatever is committed meanwhile.
+    """
+    package = Path(__file__).resolve().parents[1]
+    root = package.parents[1]
+    # Git would also find a repository around an environment that supclust is installed in.
+    if package.parent.name != "src" or not (root / ".git").exists():
+        return None
+    return commit(root)
 
 
 def _processor() -> str:

@@ -21,7 +21,7 @@ from omegaconf import DictConfig, OmegaConf, flag_override
 
 from supclust.experiment.settings import Settings, check_config
 from supclust.experiment.sweep import SweepBar, SweepReports, conclude
-from supclust.experiment.usage import explain
+from supclust.experiment.usage import explain, mistake_in, print_mistake
 from supclust.experiment.values import check_value
 
 # Settings that name the folder anyway, or have no influence on numbers.
@@ -61,9 +61,11 @@ def run(cfg: DictConfig) -> float | None:
         if not multirun:
             raise
         _logger.error("%s failed: %s: %s", settings.job_folder, type(error).__name__, error)
+        reason = f"{type(error).__name__}: {error}"
         if not outcome.failures:
-            reason = f"{type(error).__name__}: {error}"
             outcome.failures = dict.fromkeys(settings.splits, reason)
+        if set(outcome.failures.values()) == {reason}:
+            outcome.mistake = mistake_in(error)
     finally:
         if settings.sweep_id is not None:
             SweepReports(settings.outputs, settings.sweep_id).add(settings, outcome)
@@ -154,20 +156,22 @@ class SweepCallback(Callback):
         _running.append(self)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Print the table and the failures; these make the exit code 1."""
+        """Print the table and the failures; these make the exit code."""
         code = self.conclude()
         if code:
             sys.exit(code)
 
     def conclude(self) -> int:
-        """Print the table and the failures; return 1 if there are any."""
+        """Print the table and the failures; return the exit code, as in `sweep.conclude`."""
         if self.reports is None or self.bar is None:
             return 0
         self.bar.stop()
-        text, code = conclude(self.reports, self.expected)
+        text, code, mistakes = conclude(self.reports, self.expected)
         self.reports.remove()
         _running.remove(self)
-        print(text)
+        print(text, flush=True)
+        for mistake in mistakes:
+            print_mistake(mistake)
         return code
 
 

@@ -128,8 +128,11 @@ class Settings:
 
     def training_identity(self, split: int, digest: str) -> dict[str, Any]:
         """Everything a training's numbers depend on; the linkages are not among it."""
+        # Once the automatic threshold was that of all blocks; such results must not mix with ours.
+        automatic = {"auto": "of training blocks"} if self.recipe["threshold"] == "auto" else {}
         return {
             "version": TRAINING_VERSION,
+            **automatic,
             "data": digest,
             "split_seed": self.dataset["split_seed"],
             "split": split,

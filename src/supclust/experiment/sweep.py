@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import SUFFIX, read_progress
@@ -50,6 +50,7 @@ class SweepReports:
             "failures": outcome.failures,
             "trained": outcome.trained,
             "skipped": outcome.skipped,
+            "mistake": outcome.mistake,
         }
         write_json(self.folder / f"{settings.job_number}.json", report)
 
@@ -81,15 +82,27 @@ class SweepReports:
             return  # another sweep is at work
 
 
-def conclude(reports: SweepReports, expected: int) -> tuple[str, int]:
-    """Write ``summary.csv``; return the text to print and the exit code.
+class Conclusion(NamedTuple):
+    """The end of a sweep.
+
+    Attributes:
+        text: the table with the failures listed below it.
+        code: exit code: 0 if nothing failed, 2 if every job that failed did so by the user's
+            mistake, as in a single run, else 1.
+        mistakes: each of the user's mistakes once, if the code is 2.
+    """
+
+    text: str
+    code: int
+    mistakes: list[str]
+
+
+def conclude(reports: SweepReports, expected: int) -> Conclusion:
+    """Write ``summary.csv``; return what to print and the exit code.
 
     Args:
         reports: of the sweep.
         expected: number of jobs.
-
-    Returns:
-        The table with the failures listed below it; 1 if there are any, else 0.
     """
     found = reports.read()
     paths = dict.fromkeys(path for report in found for path in report["results"])
@@ -110,7 +123,11 @@ def conclude(reports: SweepReports, expected: int) -> tuple[str, int]:
         failures.append(f"{expected - len(found)} of {expected} jobs ended without a report")
     if failures:
         lines += ["", f"FAILED ({len(failures)}):", *failures]
-    return "\n".join(lines), int(bool(failures))
+    text = "\n".join(lines)
+    mistakes = [report["mistake"] for report in found if report["failures"]]
+    if not failures or len(found) < expected or None in mistakes:
+        return Conclusion(text, int(bool(failures)), [])
+    return Conclusion(text, 2, list(dict.fromkeys(mistakes)))
 
 
 def failed_lines(reports: Sequence[dict[str, Any]]) -> list[str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,12 +12,14 @@ import torch
 
 from supclust.data.block import Block, Dataset
 from supclust.data.datamodule import BlockDataModule
+from supclust.data.splits import split_dataset
 from supclust.experiment.curves import curves
 from supclust.experiment.forms import build_form, form_of_name, is_per_split, weights_of
-from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.settings import Settings
 from supclust.experiment.trainings import Training
 from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
+
+AUTO_MARGIN = 0.1  # of the threshold
 
 
 def make_data(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> BlockDataModule:
@@ -38,8 +38,14 @@ def make_data(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Bl
 def make_objective(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Objective:
     """Untrained models of some splits under the objective."""
     model = build_form(make_form(settings, dataset), splits, settings.seed)
-    recipe = make_recipe(settings, dataset)
-    objective = objective_class(settings.objective)(model, recipe, seed=settings.seed)
+    units = None
+    if settings.recipe["threshold"] == "auto":
+        seed = settings.dataset["split_seed"]
+        parts = [split_dataset(dataset, number, seed) for number in splits]
+        units = [starting_distance(part.train) for part in parts]
+    recipe = make_recipe(settings.recipe)
+    chosen = objective_class(settings.objective)
+    objective = chosen(model, recipe, seed=settings.seed, units=units)
     return objective.to(dtype=_dtype(settings))
 
 
@@ -48,18 +54,19 @@ def make_form(settings: Settings, dataset: Dataset) -> dict[str, Any]:
     return form_of_name(kind=dataset.kind, d=dataset.d, **settings.dissimilarity)
 
 
-def make_recipe(settings: Settings, dataset: Dataset) -> Recipe:
-    """The recipe, with ``auto`` put into numbers."""
+def make_recipe(settings: Mapping[str, Any]) -> Recipe:
+    """The recipe, with ``auto`` in units of the split's `starting_distance`."""
     known = {field.name for field in fields(Recipe)}
-    values = {key: value for key, value in settings.recipe.items() if key in known}
+    values = {key: value for key, value in settings.items() if key in known}
     if values["threshold"] == "auto":
-        values["threshold"] = starting_distance(dataset.blocks)
-        values["margin"] = values["threshold"] / 10
+        values |= {"threshold": 1.0, "margin": AUTO_MARGIN}
     return Recipe(**values)
 
 
 def starting_distance(blocks: Sequence[Block]) -> float:
     """Root mean square distance of two points of a block under an untrained Mahalanobis model.
+
+    Of training blocks alone: a threshold must not know anything about test blocks.
 
     Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
     """
@@ -93,16 +100,15 @@ def train(
     objective = make_objective(settings, dataset, splits)
     data = make_data(settings, dataset, splits)
     start = time.perf_counter()
-    with quiet_lightning():
-        trainer = quiet_trainer(
-            settings.trainer["max_epochs"],
-            purity_every=settings.trainer["purity_every"],
-            accelerator=settings.trainer["accelerator"],
-            devices=1,
-            logger=logger,
-            callbacks=list(callbacks),
-        )
-        trainer.fit(objective, datamodule=data)
+    trainer = quiet_trainer(
+        settings.trainer["max_epochs"],
+        purity_every=settings.trainer["purity_every"],
+        accelerator=settings.trainer["accelerator"],
+        devices=1,
+        logger=logger,
+        callbacks=list(callbacks),
+    )
+    trainer.fit(objective, datamodule=data)
     seconds = time.perf_counter() - start
     about = {
         "dissimilarity": make_form(settings, dataset),
@@ -138,15 +144,14 @@ def alphas_after_training(
 ) -> list[float]:
     """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split."""
     objective = restore(settings, dataset, splits, trainings)
-    with quiet_lightning():
-        trainer = quiet_trainer(
-            settings.trainer["max_epochs"],
-            accelerator=settings.trainer["accelerator"],
-            devices=1,
-            callbacks=list(callbacks),
-        )
-        data = make_data(settings, dataset, splits)
-        return [float(a) for a in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
+    trainer = quiet_trainer(
+        settings.trainer["max_epochs"],
+        accelerator=settings.trainer["accelerator"],
+        devices=1,
+        callbacks=list(callbacks),
+    )
+    data = make_data(settings, dataset, splits)
+    return [float(a) for a in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
 
 
 def outcome(objective: Objective, position: int, seconds: float, about: dict[str, Any]) -> Training:
@@ -176,12 +181,3 @@ def outcome(objective: Objective, position: int, seconds: float, about: dict[str
 
 def _dtype(settings: Settings) -> torch.dtype:
     return torch.float64 if settings.trainer["precision"] == 64 else torch.float32
-
-
-@contextmanager
-def quiet_lightning() -> Iterator[None]:
-    """Silence what Lightning says about every trainer: devices, workers, validation."""
-    names = ("pytorch_lightning.utilities.rank_zero", "pytorch_lightning")
-    with quiet_loggers(*names), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="pytorch_lightning")
-        yield

@@ -20,18 +20,25 @@ def explain(error: BaseException, arguments: Sequence[str]) -> int:
         2 for wrong usage (Hydra's errors, and ``ValueError``, which is what we raise for a user's
         mistake), 1 with a traceback for everything else.
     """
-    mistake = next((e for e in _chain(error) if isinstance(e, ValueError) and _ours(e)), None)
+    mistake = mistake_in(error)
     if mistake is not None:
-        _print(str(mistake))
+        print_mistake(mistake)
         return 2
     if type(error).__module__.partition(".")[0] in _CONFIG_LIBRARIES:
-        _print(_composition_message(error, arguments))
+        print_mistake(_composition_message(error, arguments))
         return 2
     traceback.print_exception(error)
     return 1
 
 
-def _print(message: str) -> None:
+def mistake_in(error: BaseException) -> str | None:
+    """What the user did wrong, if that is what the error, or one that it came from, says."""
+    found = (str(e) for e in _chain(error) if isinstance(e, ValueError) and _ours(e))
+    return next(found, None)
+
+
+def print_mistake(message: str) -> None:
+    """Say what is wrong in one message, without a traceback."""
     print(f"train.py: error: {message}", file=sys.stderr)
     print("Help: python train.py --help; traceback: HYDRA_FULL_ERROR=1.", file=sys.stderr)
 

@@ -18,7 +18,7 @@ from supclust.dissimilarity.base import Dissimilarity
 from supclust.hac.module import ExpLinkHAC
 from supclust.losses.parts import LossParts
 from supclust.objectives.divergence import GRADIENT, LOSS, OVERFLOW, TrainingDiverged
-from supclust.objectives.epoch_sums import TOTAL, EpochSums, means_by_name, parts_by_name
+from supclust.objectives.epoch_sums import TOTAL, EpochSums, means_by_name, parts_by_name, times
 from supclust.objectives.recipe import Recipe
 from supclust.objectives.split_adam import NonFiniteUpdateError, SplitAdam
 from supclust.objectives.stopping import Plateau
@@ -43,6 +43,8 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         dissimilarity: the models, one per split.
         recipe: settings of the loss and the optimiser.
         seed: of alpha's start and of sampling.
+        units: (S,) of each split's dissimilarities, in which the recipe's threshold and margin are
+            given; default: 1. Losses and alpha are those of the dissimilarities all the same.
 
     Attributes:
         name: as in ``objective=...``.
@@ -61,9 +63,15 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
     learns_alpha: ClassVar[bool] = False
     takes_cluster_steps: ClassVar[bool] = False
     alpha: Tensor
+    units: Tensor | None
 
     def __init__(
-        self, dissimilarity: Dissimilarity, recipe: Recipe | None = None, *, seed: int = 0
+        self,
+        dissimilarity: Dissimilarity,
+        recipe: Recipe | None = None,
+        *,
+        seed: int = 0,
+        units: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
         self.automatic_optimization = False
@@ -71,6 +79,8 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         self.recipe = recipe or Recipe()
         self.seed = int(seed)
         self.splits = dissimilarity.splits
+        given = None if units is None else torch.tensor(units, dtype=torch.float64)
+        self.register_buffer("units", given, persistent=False)
         self.hac = ExpLinkHAC(0.0 if self.learns_alpha else self.alpha_fixed)
         self.stopping = Plateau(len(self.splits), self.recipe.window, self.recipe.tolerance)
         self.history: list[dict[str, Tensor]] = []
@@ -108,8 +118,10 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         if not bool(values.detach().sum().isfinite()):
             self._check(values.detach().flatten(1).isfinite().all(dim=1), batch, OVERFLOW)
         compute = self.block_losses if batch.anchors is None else self.cluster_losses
-        found = compute(values, batch)
+        unit = None if self.units is None else self.units[batch.split_of_block]
+        found = compute(values if unit is None else values / unit[:, None, None], batch)
         losses = LossParts(found) if isinstance(found, Tensor) else found
+        losses = losses if unit is None else times(losses, unit)
         self._check(losses.total.detach().isfinite(), batch, LOSS)
         return losses
 

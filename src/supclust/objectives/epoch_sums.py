@@ -53,6 +53,12 @@ class EpochSums:
         return torch.stack(rows)
 
 
+def times(losses: LossParts, unit: Tensor) -> LossParts:
+    """Losses and their parts, (b,) each, times the (b,) units they were computed in."""
+    within, across = (part if part is None else part * unit for part in losses[1:])
+    return LossParts(losses.total * unit, within, across)
+
+
 def parts_by_name(kind: str, sums: Tensor) -> dict[str, Tensor]:
     """The (S,) parts among (3, S) sums as ``train_within`` and ``train_across``."""
     return {f"{kind}{suffix}": row for suffix, row in zip(_SUFFIXES[1:], sums[1:], strict=True)}

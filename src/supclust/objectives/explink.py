@@ -15,7 +15,11 @@ class ExpLinkObjective(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """ExpLink losses at each split's alpha."""
-        alpha = self.alpha[batch.split_of_block] if self.learns_alpha else self.alpha_fixed
+        alpha: Tensor | float = self.alpha_fixed  # -inf, 0 or inf: the same in any unit
+        if self.learns_alpha:
+            alpha = self.alpha[batch.split_of_block]
+            if self.units is not None:
+                alpha = alpha * self.units[batch.split_of_block]
         return explink_loss_parts(
             dissimilarity,
             batch.labels,

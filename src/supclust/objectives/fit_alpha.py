@@ -62,7 +62,8 @@ def fit_alpha(
             "without. Give them, or use Recipe(variant='ranking')."
         )
     was_training = objective.dissimilarity.training
-    alone = AlphaOnly(objective.dissimilarity, objective.recipe, seed=objective.seed)
+    units = None if objective.units is None else objective.units.tolist()
+    alone = AlphaOnly(objective.dissimilarity, objective.recipe, seed=objective.seed, units=units)
     alone.to(dtype=next(objective.parameters()).dtype)
     (trainer or quiet_trainer(max_epochs)).fit(alone, datamodule=data.by_block())
     objective.dissimilarity.train(was_training)

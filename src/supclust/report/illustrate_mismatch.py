@@ -13,7 +13,6 @@ from supclust.data.datamodule import BlockDataModule
 from supclust.data.shapes import shape
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.linear import LinearPair
-from supclust.experiment.training import quiet_lightning
 from supclust.hac.api import linkage
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.rand import adjusted_rand
@@ -112,9 +111,8 @@ def train_on(block: Block, name: str, seed: int) -> Trained:
     model = LinearPair(2, "vectors", seed=seed)
     objective = objective_class(name)(model, RECIPE, seed=seed).to(torch.float64)
     part = DatasetSplit(train=(block,), dev=(), test=(block,))
-    with quiet_lightning():
-        data = BlockDataModule([part], splits=(0,), seed=seed, dtype=torch.float64)
-        quiet_trainer(MAX_EPOCHS).fit(objective, datamodule=data)
+    data = BlockDataModule([part], splits=(0,), seed=seed, dtype=torch.float64)
+    quiet_trainer(MAX_EPOCHS).fit(objective, datamodule=data)
     model.eval()  # the weights are now their averages over all updates
     with torch.no_grad():
         matrix = model(torch.as_tensor(block.features, dtype=torch.float64)[None])[0].numpy()

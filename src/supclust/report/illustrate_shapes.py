@@ -14,7 +14,6 @@ from supclust.data.datamodule import BlockDataModule
 from supclust.data.shapes import read_shape, shape
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.mahalanobis import Mahalanobis
-from supclust.experiment.training import quiet_lightning
 from supclust.hac.api import linkage
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.purity import dendrogram_purity
@@ -117,10 +116,9 @@ def learn_alpha(block: Block, seed: int) -> Floats:
     # Which objective it is does not matter: alpha is fitted to the dissimilarity as it stands.
     untrained = MST(euclidean, RECIPE, seed=seed).to(torch.float64)
     part = DatasetSplit(train=(block,), dev=(), test=(block,))
-    with quiet_lightning():
-        data = BlockDataModule([part], splits=(0,), seed=seed, dtype=torch.float64)
-        trainer = quiet_trainer(MAX_EPOCHS)
-        last = fit_alpha(untrained, data, MAX_EPOCHS, trainer=trainer)
+    data = BlockDataModule([part], splits=(0,), seed=seed, dtype=torch.float64)
+    trainer = quiet_trainer(MAX_EPOCHS)
+    last = fit_alpha(untrained, data, MAX_EPOCHS, trainer=trainer)
     fitted = trainer.lightning_module
     assert isinstance(fitted, Objective)
     path = np.array([float(epoch["alpha"][0]) for epoch in fitted.details])

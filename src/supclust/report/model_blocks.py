@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,13 @@ from supclust.data.block import Dataset, FloatArray, IntArray, encode_labels, n_
 from supclust.data.comparisons import RecordComparisons
 from supclust.data.errors import DataError
 from supclust.data.faces import UMIST_FILE, read_umist
-from supclust.data.pair_folders import read_pair_folders
 from supclust.data.record_tables import RecordTable, numbers_of, open_table
+from supclust.report.pair_blocks import (
+    LabelledPairs,
+    read_pair_folder_blocks,
+    read_pair_table_blocks,
+    takes_pairs,
+)
 from supclust.report.trees import Points
 
 if TYPE_CHECKING:
@@ -38,10 +43,17 @@ class ModelBlock:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table mean what; ``None``: as the model has noted."""
+    """Which columns of a table mean what; ``None``: as the model has noted.
+
+    Attributes:
+        label: column of known clusters.
+        block: column of blocks.
+        labels: table of known clusters (id, label), for a table of pairs.
+    """
 
     label: str | None = None
     block: str | None = None
+    labels: Path | None = None
 
 
 def read_model_blocks(
@@ -51,7 +63,7 @@ def read_model_blocks(
 
     Args:
         model: that is to cluster them.
-        path: table of records, folder of pair features, or folder of the UMIST faces.
+        path: table of records; table or folder of pair features; or folder of the UMIST faces.
         columns: of a table.
 
     Raises:
@@ -60,17 +72,36 @@ def read_model_blocks(
     if not path.exists():
         raise DataError("no such file or folder; name the records to cluster with --data", path)
     if path.is_dir() or path.name == UMIST_FILE:
-        return _of_dataset(_read_folder(model, path))
-    return _of_table(model, open_table(path), columns)
+        known = _known_set(path, model.d)
+        if known is not None:
+            return _of_dataset(_checked(known, model, path))
+        return _of_pairs(read_pair_folder_blocks(model, path))
+    table = open_table(path)
+    if takes_pairs(model) and {"id_a", "id_b"} <= set(table.names):
+        if columns.label or columns.block:
+            raise DataError(
+                "is a table of pairs, whose blocks are in column block and whose clusters are in "
+                "another table; name that with --labels, and leave --label and --block out",
+                path,
+            )
+        return _of_pairs(read_pair_table_blocks(model, path, columns.labels))
+    if columns.labels is not None:
+        raise DataError(
+            "is a table of records, which has its clusters in a column; name that with --label, "
+            "and leave --labels out",
+            path,
+        )
+    return _of_table(model, table, columns)
 
 
-def _read_folder(model: TrainedModel, path: Path) -> Dataset:
+def _known_set(path: Path, d: int) -> Dataset | None:
+    """UMIST or AMINER, by their files; ``None``: a folder of somebody's own."""
     if path.name == UMIST_FILE or (path / UMIST_FILE).is_file():
-        dataset = read_umist(path, model.d)
-    elif (path / INDEX_FILE).is_file():
-        dataset = read_aminer(path)
-    else:
-        dataset = read_pair_folders(path)
+        return read_umist(path, d)
+    return read_aminer(path) if (path / INDEX_FILE).is_file() else None
+
+
+def _checked(dataset: Dataset, model: TrainedModel, path: Path) -> Dataset:
     if (dataset.kind, dataset.d) != (model.kind, model.d):
         raise DataError(
             f"holds {dataset.kind} of {dataset.d} features; the model takes {model.kind} of "
@@ -91,14 +122,21 @@ def _of_dataset(dataset: Dataset) -> tuple[list[ModelBlock], int]:
     return made, len(sizes) - len(kept)
 
 
+def _of_pairs(found: Iterable[LabelledPairs]) -> tuple[list[ModelBlock], int]:
+    blocks = list(found)
+    kept = _fitting({i: one.block.features.size for i, one in enumerate(blocks)})
+    made = [
+        ModelBlock(_points(name, ids, blocks[i].labels), features)
+        for i in kept
+        for name, ids, features in [blocks[i].block]
+    ]
+    return made, len(blocks) - len(kept)
+
+
 def _of_table(
     model: TrainedModel, table: RecordTable, columns: Columns
 ) -> tuple[list[ModelBlock], int]:
     noted: Mapping[str, Any] = model.record.get("records") or {}
-    if {"id_a", "id_b"} <= set(table.names):
-        raise DataError(
-            "is a table of pairs; for a report name the folder of its blocks", table.path
-        )
     kinds = dict(noted.get("columns") or dict.fromkeys(model.feature_names, "number"))
     label = columns.label or _if_there(noted.get("label"), table)
     group = columns.block or noted.get("block")

@@ -60,8 +60,8 @@ def test_redrawing_takes_the_first_accepted_attempt():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((IDS, -1, 0, (5, 2, 3)), "split must be an integer >= 0, got -1"),
-        ((IDS, True, 0, (5, 2, 3)), "split must be an integer"),
+        ((IDS, -1, 0, (5, 2, 3)), "number of a split must be an integer >= 0, got -1"),
+        ((IDS, True, 0, (5, 2, 3)), "must be an integer"),
         ((IDS, 0, 0, (5, 0, 3)), "three counts >= 1"),
         ((IDS, 0, 0, (6, 2, 3)), "at most 10"),
         ((["a", "a", "b"], 0, 0, (1, 1, 1)), "distinct ids"),
@@ -136,6 +136,16 @@ def test_without_the_rule_some_split_is_out_of_balance(rng):
 def test_a_rule_that_cannot_be_met_ends_with_an_error(rng):
     with pytest.raises(DataError, match="balance rule"):
         split_dataset(vectors(rng, balance=0.0), 0)
+
+
+def test_the_number_of_a_split_may_be_given_by_name_and_by_numpy(rng):
+    data = vectors(rng)
+    named = split_dataset(dataset=data, split_number=3, seed=1)  # names that users rely on
+    found = split_dataset(data, np.int64(3), 1)
+    for part, other in zip(named, found, strict=True):
+        assert part[0].cluster_names == other[0].cluster_names
+    with pytest.raises(DataError, match=r"integer >= 0, got \[0, 1\]; use 0 for the first"):
+        split_dataset(data, [0, 1])
 
 
 def test_blocks_are_dealt_out_whole(rng):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from supclust import SupervisedHAC
+from supclust import SupervisedHAC, cli
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
 from supclust.experiment.models import load
 from supclust.hac import ExpLinkHAC
@@ -318,6 +319,19 @@ def test_a_saved_estimator_comes_back(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="feature names"):
         found.predict(frame[list("dcba")], groups)
     assert load(tmp_path).record["sizes"]["train"]["blocks"] == 5
+
+
+def test_a_saved_estimator_can_be_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y, groups = records()
+    SupervisedHAC(**QUICK).fit(X, y, groups).save(tmp_path)
+    assert cli.main(["explain", str(tmp_path), "--json"]) == 0
+    explained = json.loads(capsys.readouterr().out)
+    assert explained["spread"] == load(tmp_path).record["spread"] > 0
+    assert cli.main(["explain", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert f"nearest to {explained['nearest_linkage']}\n" in shown  # without a guess at the scale
 
 
 def test_a_saved_model_of_pairs_takes_features_or_the_function(tmp_path: Path) -> None:

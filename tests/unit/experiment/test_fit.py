@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.metrics import best_threshold, dendrogram_purity, pooled_scores
-from supclust.experiment.fit import FitOptions, choose_cut, fit_model
+from supclust.experiment.fit import FitOptions, choose_cut, fit_model, spread
 from training_blocks import overlapping_parts
 
 NAMES = tuple("abcd")
@@ -29,6 +29,21 @@ def test_the_cut_is_the_best_on_dev(kind: str, linkage: str) -> None:
     assert json.loads(json.dumps(model.record)) == model.record
     again = choose_cut(model, part.train)
     assert again.threshold != model.threshold and again.record["epochs"] == 2
+
+
+@pytest.mark.parametrize("kind", ["vectors", "pairs"])
+def test_the_spread_is_that_of_the_dissimilarities_on_dev(kind: str) -> None:
+    part = overlapping_parts(kind, 1)[0]
+    model = fit_model(part.train, part.dev, NAMES, FitOptions(recipe={"max_epochs": 2}))
+    pairs = [
+        model.distances(block.features)[i, j]
+        for block in part.dev
+        for i in range(block.n)
+        for j in range(i)
+    ]
+    assert model.record["spread"] == pytest.approx(np.std(pairs), rel=1e-4)
+    alone = part.dev[0].select(np.array([0]), "alone")
+    assert spread(model, [alone]) == 1.0  # no pair, no scale
 
 
 def test_without_dev_blocks_training_ones_serve() -> None:

@@ -43,8 +43,8 @@ def test_a_good_sweep_is_a_table_and_exit_code_0(tmp_path: Path, reports: SweepR
         settings = job(tmp_path, number, f"objective={objective}")
         results = [finish(settings, split, 0.5 + split / 10) for split in (0, 1)]
         reports.add(settings, Outcome(results=results, trained=2 - number, skipped=number))
-    text, code = conclude(reports, 2)
-    assert code == 0 and "FAILED" not in text
+    text, code, mistakes = conclude(reports, 2)
+    assert code == 0 and mistakes == [] and "FAILED" not in text
     assert "55.0 ± 7.1" in text
     assert "4 results: 3 splits trained, 1 results were there already" in text
     assert (tmp_path / "summary.csv").read_text().count("\n") == 1 + 2 * 2
@@ -60,13 +60,41 @@ def test_failures_are_listed_by_reason_and_missing_jobs_are_counted(
     outcome = Outcome(results=results, failures={1: "TrainingDiverged: at once"}, trained=1)
     reports.add(settings, outcome)
     reports.add(job(tmp_path, 10, "seed=1"), Outcome(failures={0: "X: y", 1: "X: y"}))
-    text, code = conclude(reports, 3)
-    assert code == 1
+    text, code, mistakes = conclude(reports, 3)
+    assert code == 1 and mistakes == []
     assert "FAILED (3):" in text
     assert "faces/exp_alpha/all/seed-0/splits-0,1 (split 1): TrainingDiverged: at once" in text
     assert "seed-1/splits-0,1 (split 0, 1): X: y" in text
     assert "1 of 3 jobs ended without a report" in text
     assert "50.0" in text  # the table of what was finished
+
+
+NO_FILE, NO_COLUMN = "no such file. Correct dataset.path", "no column. Correct dataset.label"
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "expected", "code"),
+    [
+        ([NO_FILE, NO_FILE, NO_COLUMN], 3, 2),
+        ([NO_FILE, None, NO_FILE], 3, 1),  # one failed by itself
+        ([NO_FILE, NO_FILE], 3, 1),  # one vanished
+    ],
+)
+def test_the_users_mistakes_are_exit_code_2(
+    tmp_path: Path,
+    reports: SweepReports,
+    mistakes: list[str | None],
+    expected: int,
+    code: int,
+) -> None:
+    for number, mistake in enumerate(mistakes):
+        failed = Outcome(failures={0: str(mistake)}, mistake=mistake)
+        reports.add(job(tmp_path, number, f"seed={number}"), failed)
+    good = job(tmp_path, expected, f"seed={expected}")
+    reports.add(good, Outcome(results=[finish(good, 0, 0.5)], trained=1))
+    found = conclude(reports, expected + 1)
+    assert found.code == code
+    assert found.mistakes == ([NO_FILE, NO_COLUMN] if code == 2 else [])
 
 
 def test_another_sweep_keeps_its_reports(tmp_path: Path, reports: SweepReports) -> None:

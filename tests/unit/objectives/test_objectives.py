@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,6 +73,35 @@ def test_degenerate_blocks_give_finite_losses_and_gradients(
     if labels == [0] or (explink and len(set(labels)) == n) or name == "triplet":
         assert losses.item() == 0.0
         assert not any(g.any() for g in gradients)
+
+
+@pytest.mark.parametrize("step_unit", ["block", "cluster"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_units_scale_threshold_and_margin_of_every_split(name: str, step_unit: str) -> None:
+    chosen, units = objective_class(name), [0.25, 3.0]
+    if step_unit == "cluster" and not chosen.takes_cluster_steps:
+        pytest.skip("looks at whole trees")
+    rng = np.random.default_rng(4)
+    parts = [DatasetSplit((pair_block(f"block {k}", rng),), (), ()) for k in range(2)]
+    data = BlockDataModule(parts, step_unit=step_unit, dtype=torch.float64)
+    (batch,) = next(iter(data.steps(0)))
+
+    def results(position: int, **how: Any) -> list[torch.Tensor]:
+        objective = chosen(LinearPair(4, splits=(0, 1), seed=2), seed=2, **how).double()
+        torch.nn.init.constant_(objective.dissimilarity.bias, 1.0)
+        parts = objective.loss_parts(batch)
+        parts.total[position].backward()
+        found = [part[position].detach() for part in parts if part is not None]
+        return found + [p.grad[position] for p in objective.parameters() if p.grad is not None]
+
+    losses = []
+    for position, unit in enumerate(units):
+        plain = Recipe(threshold=unit, margin=0.1 * unit)
+        expected = results(position, recipe=plain)
+        found = results(position, recipe=Recipe(threshold=1.0, margin=0.1), units=units)
+        losses.append(float(expected[0]))
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+    assert max(losses) > 0
 
 
 def diverging(
