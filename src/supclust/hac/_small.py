@@ -196,8 +196,8 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
             links += 1
         z = chain[links - 2]
         links -= 2
-        u = min(x, z)
-        v = max(x, z)
+        u = max(x, z)  # lives on, as in SciPy and fastcluster: ties come out as theirs
+        v = min(x, z)
         pairs[merges, 0] = leaf[u]
         pairs[merges, 1] = leaf[v]
         heights[merges] = distance[x]

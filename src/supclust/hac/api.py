@@ -37,6 +37,9 @@ def linkage(
         Z, (n - 1, 4) float64: the two nodes of each merge, its height, its size, as SciPy numbers
         them; goes into `scipy.cluster.hierarchy`'s ``dendrogram``, ``fcluster`` and ``cophenet``.
 
+    Ties of up to 2,000 points are broken as SciPy and fastcluster break them (but for rounding);
+    where many dissimilarities are equal, another order may give quite another tree.
+
     Complexity: O(n^2) time; up to two matrices of memory besides the input, three for a condensed
     vector.
 

@@ -32,6 +32,18 @@ def test_result_works_in_scipy(rng: np.random.Generator) -> None:
     assert hierarchy.cophenet(Z).shape == (190,)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ties_are_broken_as_in_scipy(dtype: type, rng: np.random.Generator) -> None:
+    """Exactly, under complete linkage, which does not round."""
+    for values in range(1, 60):
+        n = int(rng.integers(2, 150))
+        condensed = rng.integers(0, values, size=n * (n - 1) // 2).astype(dtype)
+        expected = hierarchy.linkage(condensed.astype(float), "complete")
+        np.testing.assert_array_equal(supclust.linkage(condensed, "complete"), expected)
+        (Z,) = linkages([squareform(condensed, checks=False)], "complete")
+        np.testing.assert_array_equal(Z, expected)
+
+
 def test_one_point_gives_an_empty_tree() -> None:
     assert supclust.linkage(np.zeros((1, 1)), "single").shape == (0, 4)
     assert supclust.linkage(np.zeros(0), "exp", alpha=1.0).shape == (0, 4)
