@@ -13,10 +13,16 @@ import numpy as np
 
 
 def interleaved(contestants: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of each, after one warm-up round, taking turns."""
+    """Return the median seconds of each, after one warm-up round, taking turns.
+
+    Every round has another order: who comes first after a larger one has to fetch fresh memory from
+    the system, and that should not always be the same.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    order = np.random.default_rng(0)
     for turn in range(repeats + 1):
-        for name, run in contestants.items():
+        for name in order.permutation(list(contestants)).tolist():
+            run = contestants[name]
             start = time.perf_counter()
             run()
             if turn:
