@@ -27,9 +27,11 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || test -n "$(PYTHON)" || \
 		{ echo "make: needs Python 3.10 or newer with venv; found none (set PYTHON=...)" >&2; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	@echo "installing the pinned versions into $(VENV): some minutes, about 2 GB, once"
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	@touch $@
+	@echo "ready. To use supclust and train.py in this shell: . $(BIN)/activate"
 
 $(DOCS_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,docs]"

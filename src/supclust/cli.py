@@ -33,7 +33,7 @@ COMMANDS: dict[str, Command] = {
     "fit": Command(
         summary="learn from labelled records how to cluster",
         examples=(
-            "supclust fit records.csv --label author_id --block name -o model",
+            "supclust fit records.csv --label author --block name -o model",
             "supclust fit records.csv --label who --columns name,city,year -o model",
         ),
         configure="supclust.commands.fit:configure",
@@ -58,7 +58,11 @@ COMMANDS: dict[str, Command] = {
     ),
     "data": Command(
         summary="list, check or download data sets",
-        examples=("supclust data list", "supclust data check FILE", "supclust data fetch faces"),
+        examples=(
+            "supclust data list",
+            "supclust data check points.csv --label who",
+            "supclust data fetch faces",
+        ),
         configure="supclust.commands.data:configure",
     ),
     "table": Command(
@@ -70,7 +74,7 @@ COMMANDS: dict[str, Command] = {
         summary="show results or a model as one page that needs no network",
         examples=(
             "supclust report outputs -o report.html",
-            "supclust report model --data records.csv -o report.html",
+            "supclust report model --data records.csv -o model.html",
         ),
         configure="supclust.commands.report:configure",
     ),
@@ -96,9 +100,22 @@ COMMANDS: dict[str, Command] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 when all went well, 2 for wrong input."""
+    """Run the command line and return its exit code.
+
+    Returns:
+        0 when all went well, 2 for wrong input, 130 after Ctrl-C.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    options = build_parser(arguments).parse_args(arguments)
+    try:
+        # Imports the command, which may take seconds in which people press Ctrl-C.
+        options = build_parser(arguments).parse_args(arguments)
+        return _run(options)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         return int(options.run(options))
     except ValueError as error:

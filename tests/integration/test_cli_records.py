@@ -340,6 +340,7 @@ def test_edges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("fit", "T", "--label", "author_id", "--dev-blocks", "zz", "-o", "M"), "no block 'zz'"),
         (("fit", "T", "--label", "author_id", "--dissimilarity", "mahalanobis", "--columns",
           "title", "-o", "M"), "column 'title' holds text"),
+        (("fit", "blocks", "-o", "M"), "blocks: no such file or folder"),
         (("cluster", "T", "--model", "nowhere", "-o", "c.csv"), "folder of a model is needed"),
         (("cluster", "none.csv", "--model", "MODEL", "-o", "c.csv"), "no such file"),
         (("cluster", "T", "--model", "MODEL", "-o", "c.xls"), "the output must end in"),

@@ -236,6 +236,19 @@ def test_a_failure_is_written_down_and_raised(
     assert (found["status"], found["error"]) == ("failed", "RuntimeError: out of memory")
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(training, "train", interrupted)
+    with pytest.raises(error):
+        run_here(tmp_path, "objective=mst")
+    assert not list((tmp_path / "outputs").rglob("result.json"))
+
+
 def test_a_stand_in_is_announced_and_written_down(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -70,6 +71,27 @@ def test_wrong_input_is_one_line_without_a_traceback(
     captured = capsys.readouterr()
     expected = "supclust: error: alpha must be a number; received NaN. Pass --alpha 0.\n"
     assert (captured.out, captured.err) == ("", expected)
+
+
+def interrupted(_: object) -> int:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "configure",  # while the command is imported, and while it works
+    [interrupted, lambda parser: parser.set_defaults(run=interrupted)],
+)
+def test_ctrl_c_is_one_line_and_exit_code_130(
+    configure: Callable[[argparse.ArgumentParser], object],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(cli, "configure_waiting", configure, raising=False)
+    monkeypatch.setitem(
+        cli.COMMANDS, "wait", cli.Command("wait", (), "supclust.cli:configure_waiting")
+    )
+    assert cli.main(["wait"]) == 130
+    assert capsys.readouterr() == ("", "Interrupted.\n")
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from supclust.cluster.model import ClusterModel
 from supclust.cluster.table import CLUSTER, Clustered, Options
-from supclust.data.errors import DataError
+from supclust.data.errors import DataError, missing
 from supclust.data.record_tables import integer_column, open_table
 from supclust.data.table_writer import require_writable, write_table
 from supclust.data.unlabelled_pairs import (
@@ -23,6 +23,8 @@ from supclust.data.unlabelled_pairs import (
 
 def is_pair_layout(path: Path) -> bool:
     """Whether a path is a folder, or a table with two columns of ids."""
+    if not path.exists():
+        raise missing(path)
     return path.is_dir() or {"id_a", "id_b"} <= set(open_table(path).names)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from supclust.commands.wording import counted
+
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 
 
@@ -84,10 +86,12 @@ def run(options: argparse.Namespace) -> int:
     if done.discarded:
         print("unfinished work of another input, model or cut was discarded", file=sys.stderr)
     if done.resumed:
-        print(f"{done.resumed} chunks were finished already", file=sys.stderr)
+        were = "was" if done.resumed == 1 else "were"
+        print(f"{counted(done.resumed, 'chunk')} {were} finished already", file=sys.stderr)
     print(
-        f"{options.output}: {done.records:,} records in {done.blocks:,} blocks, "
-        f"{done.clusters:,} clusters, {time.perf_counter() - start:.1f} s"
+        f"{options.output}: {counted(done.records, 'record')} in "
+        f"{counted(done.blocks, 'block')}, {counted(done.clusters, 'cluster')}, "
+        f"{time.perf_counter() - start:.1f} s"
     )
     return 0
 

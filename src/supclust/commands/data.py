@@ -14,7 +14,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="the data sets, and which of them are there")
     listing.set_defaults(run=run_list)
     check = actions.add_parser("check", help="read a file or folder strictly; say what is in it")
-    check.add_argument("path", type=Path)
+    check.add_argument(
+        "path",
+        type=Path,
+        help="table (CSV, TSV, Parquet, npz) or folder, e.g. points.csv --label who --block where, "
+        "or pairs.csv --labels labels.csv",
+    )
+    check.add_argument("--label", help="column of clusters (default: label)")
+    check.add_argument("--block", help="column of blocks (default: block, if there is one)")
+    check.add_argument("--id", help="column of ids (default: id, if there is one)")
+    check.add_argument("--columns", help="to compare, as a,b,c (default: all others)")
+    check.add_argument("--ignore", help="columns to leave out, as a,b,c")
+    check.add_argument("--text", help="text although it looks like numbers, as zip,phone")
+    check.add_argument("--labels", type=Path, help="of a table of pairs: table with id, label")
+    check.add_argument(
+        "--no-flag", action="store_true", help="block folders: the last column is a feature"
+    )
     check.set_defaults(run=run_check)
     fetch = actions.add_parser("fetch", help="download a public data set: faces, rexa, shapes2d")
     fetch.add_argument("name")
@@ -44,9 +59,16 @@ def run_list(options: argparse.Namespace) -> int:
 
 def run_check(options: argparse.Namespace) -> int:
     """Print what is there; the first thing that is wrong is an error."""
+    from supclust.commands.training_input import names_in
     from supclust.data.check import check_path
 
-    for report in check_path(options.path):
+    named = {
+        **{name: getattr(options, name) for name in ("label", "block", "id")},
+        **{name: names_in(getattr(options, name)) for name in ("columns", "ignore", "text")},
+    }
+    columns = {name: value for name, value in named.items() if value is not None}
+    flag = not options.no_flag
+    for report in check_path(options.path, labels=options.labels, flag=flag, **columns):
         print("\n".join(report.lines()))
     return 0
 

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from supclust.commands.wording import counted
+
 if TYPE_CHECKING:
     from supclust.data.record_tables import RecordTable
 
@@ -115,9 +117,10 @@ def run(options: argparse.Namespace) -> int:
         if count:
             print(f"{count:,} {what}")
     print(
-        f"{options.output}: {len(edges.ids):,} records, {len(edges.value):,} pairs (others count "
-        f"{missing:g}), {int(found.component.max()) + 1:,} components, "
-        f"{int(found.cluster.max()) + 1:,} clusters, {time.perf_counter() - start:.1f} s"
+        f"{options.output}: {counted(len(edges.ids), 'record')}, "
+        f"{counted(len(edges.value), 'pair')} (others count {missing:g}), "
+        f"{counted(int(found.component.max()) + 1, 'component')}, "
+        f"{counted(int(found.cluster.max()) + 1, 'cluster')}, {time.perf_counter() - start:.1f} s"
     )
     return 0
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supclust.commands.wording import counted
+
 if TYPE_CHECKING:
     from supclust.cluster.model import ClusterModel
 
@@ -102,7 +104,7 @@ def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) 
 
 
 def _lines(facts: Mapping[str, Any]) -> list[str]:
-    epochs = f", {facts['epochs']} epochs" if facts["epochs"] else ""
+    epochs = f", {counted(facts['epochs'], 'epoch')}" if facts["epochs"] else ""
     lines = [
         f"objective      {facts['objective']}{epochs}",
         f"linkage        {linkage_line(facts['linkage'], facts['alpha'], facts['spread'])}",
@@ -116,12 +118,16 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
     width = max(len(feature["name"]) for feature in facts["features"])
     lines.append("")
     for feature in facts["features"]:
-        weight = feature["weight"]
-        effect = ("  pushes apart" if weight > 0 else "  draws together") if linear else ""
+        weight = round(feature["weight"], 4) + 0.0  # as shown; + 0.0: no minus before zero
+        effect = f"  {_effect(weight)}" if linear else ""
         lines.append(f"  {feature['name']:<{width}}  {weight:>+10.4f}{effect}")
     if linear:
         lines.append(f"  {'(always)':<{width}}  {facts['bias']:>+10.4f}")
     return lines
+
+
+def _effect(weight: float) -> str:
+    return "pushes apart" if weight > 0 else "draws together" if weight < 0 else "no effect"
 
 
 _FORMS = {

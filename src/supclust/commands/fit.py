@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supclust.commands.wording import counted
 from supclust.experiment.values import LINKAGES, OBJECTIVES
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _read(options: argparse.Namespace) -> TrainingInput:
     if options.label is None:
         raise ValueError(
             "a table of records needs --label, the column of known clusters; received none. "
-            "Add e.g. --label author_id."
+            "Add e.g. --label author."
         )
 
     def listed(text: str | None) -> tuple[str, ...]:
@@ -171,6 +172,7 @@ def _train(
     from dataclasses import replace
 
     from supclust.commands.scaling import folded, scaled
+    from supclust.commands.training_line import training_line
     from supclust.experiment.fit import FitOptions, fit_model
     from supclust.objectives import TrainingDiverged
 
@@ -189,7 +191,12 @@ def _train(
         seed=options.seed,
     )
     try:
-        model = fit_model(scaled(train, scale), scaled(dev, scale), found.feature_names, choice)
+        with training_line() as callbacks:
+            model = fit_model(
+                *(scaled(train, scale), scaled(dev, scale)),
+                *(found.feature_names, choice),
+                callbacks=callbacks,
+            )
     except TrainingDiverged as error:
         raise ValueError(str(error)) from None
     model = folded(model, scale)
@@ -198,7 +205,8 @@ def _train(
 
 def _sizes(blocks: list[Block]) -> str:
     records, clusters = sum(b.n for b in blocks), sum(b.n_clusters for b in blocks)
-    return f"{len(blocks):,} blocks ({records:,} records, {clusters:,} clusters)"
+    inside = f"{counted(records, 'record')}, {counted(clusters, 'cluster')}"
+    return f"{counted(len(blocks), 'block')} ({inside})"
 
 
 def _learned(model: TrainedModel) -> list[str]:
@@ -206,7 +214,7 @@ def _learned(model: TrainedModel) -> list[str]:
 
     record: dict[str, Any] = model.record
     return [
-        f"{model.objective}: {record['epochs']} epochs in {record['seconds']:.1f} s",
+        f"{model.objective}: {counted(record['epochs'], 'epoch')} in {record['seconds']:.1f} s",
         linkage_line(model.linkage, model.alpha, record["spread"]),
         f"cut at {model.threshold:.6g}",
         scores_line(record.get("dev"), record.get("sizes")),

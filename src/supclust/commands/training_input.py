@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from supclust.commands.wording import counted
 from supclust.data.aminer import INDEX_FILE, read_aminer
 from supclust.data.block import Block, Dataset, FloatArray, Kind
 from supclust.data.errors import DataError
@@ -68,11 +69,13 @@ def read_training_records(path: Path, columns: ColumnChoice, use: Use) -> Traini
 def _described(path: Path, found: LabelledRecords) -> list[str]:
     used = sum(block.n for block in found.blocks)
     lines = [
-        f"{path}: {found.n:,} records, {found.labelled:,} with a label; {used:,} of these in "
-        f"{len(found.blocks):,} {'block' if len(found.blocks) == 1 else 'blocks'} of two or more"
+        f"{path}: {counted(found.n, 'record')}, {found.labelled:,} with a label; {used:,} of these "
+        f"in {counted(len(found.blocks), 'block')} of two or more"
     ]
     if found.comparisons is None:
-        lines.append(f"vectors of {len(found.feature_names)} numbers: {_shown(found.kinds)}")
+        lines.append(
+            f"vectors of {counted(len(found.feature_names), 'number')}: {_shown(found.kinds)}"
+        )
     else:
         lines.append("columns compared:")
         width = max(len(one.column) for one in found.comparisons.comparisons)
@@ -112,8 +115,8 @@ def read_training_pairs(path: Path, labels: Path | None, flag: bool) -> Training
 
 def _described_pairs(path: Path, dataset: Dataset) -> list[str]:
     return [
-        f"{path}: {dataset.n:,} points in {len(dataset.blocks):,} blocks, "
-        f"{dataset.n_pairs:,} pairs with {dataset.d} features",
+        f"{path}: {counted(dataset.n, 'point')} in {counted(len(dataset.blocks), 'block')}, "
+        f"{counted(dataset.n_pairs, 'pair')} with {counted(dataset.d, 'feature')}",
         *dataset.notes,
     ]
 

@@ -15,6 +15,7 @@ from supclust.data.errors import DataError
 Kind: TypeAlias = Literal["vectors", "pairs"]
 Source: TypeAlias = Literal["real", "stand-in", "file"]
 Unit: TypeAlias = Literal["cluster", "block"]
+ONE_BLOCK = "all"  # the block of a table without a column of blocks
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.int64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,8 +19,12 @@ from supclust.data import (
     vector_files,
 )
 from supclust.data.block import Block, Dataset
-from supclust.data.errors import DataError
-from supclust.data.frames import TABLE_SUFFIXES, read_frame, suffix_of
+from supclust.data.errors import DataError, missing
+from supclust.data.frames import TABLE_SUFFIXES, holds_numbers, read_frame, suffix_of
+from supclust.data.pair_tables import read_pair_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,17 @@ class Report:
         return text + [f"  note: {note}" for note in data.notes]
 
 
-def check_path(path: str | Path) -> list[Report]:
+def check_path(
+    path: str | Path, *, labels: str | Path | None = None, flag: bool = True, **columns: Any
+) -> list[Report]:
     """Read whatever is at ``path``, strictly.
 
     Args:
         path: A file, a folder in one of the layouts, or a data folder holding several sets.
+        labels: The clusters of the points, for a table of pairs.
+        flag: Whether the last column of pairs in block folders says that they are in one cluster.
+        **columns: Which columns of a table mean what: attributes of
+            `supclust.data.labelled_records.ColumnChoice`.
 
     Returns:
         One report per data set found.
@@ -64,16 +75,19 @@ def check_path(path: str | Path) -> list[Report]:
     """
     path = Path(path)
     if path.is_file():
-        return [_check_file(path)]
+        return [_check_file(path, labels, columns)]
     if not path.is_dir():
-        raise DataError("no such file or folder", path)
+        raise missing(path)
+    named = [*columns, *(["labels"] if labels else [])]
+    if named:
+        raise DataError(f"--{named[0]} goes with a table, this is a folder; leave it out", path)
     if (path / pair_folders.LABELS_FILE).is_file():
-        block = pair_folders.read_pair_block(path)
+        block = pair_folders.read_pair_block(path, flag=flag)
         return [_report(path, "one block folder", block)]
-    found = _check_folder(path)
+    found = _check_folder(path, flag)
     if not found:
         for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
-            found += _check_folder(folder)
+            found += _check_folder(folder, flag)
     if not found:
         raise DataError(
             f"no known layout: expected {faces.UMIST_FILE}, {aminer.INDEX_FILE} with blocks/, "
@@ -85,7 +99,7 @@ def check_path(path: str | Path) -> list[Report]:
     return found
 
 
-def _check_folder(path: Path) -> list[Report]:
+def _check_folder(path: Path, flag: bool) -> list[Report]:
     if (path / faces.UMIST_FILE).is_file():
         return [Report(path, "UMIST faces", faces.read_umist(path))]
     if (path / aminer.INDEX_FILE).is_file() and (path / "blocks").is_dir():
@@ -93,28 +107,78 @@ def _check_folder(path: Path) -> list[Report]:
     if gum_mentions.has_tables(path):
         return [Report(path, "GUM coreference", gum_coref.read_gum_coref(path))]
     if any((entry / pair_folders.LABELS_FILE).is_file() for entry in path.iterdir()):
-        return [Report(path, "block folders", pair_folders.read_pair_folders(path))]
+        return [Report(path, "block folders", pair_folders.read_pair_folders(path, flag=flag))]
     names = sorted({entry.name.split(".data")[0] for entry in path.glob("*.data*")})
     return [_report(path, f"2-D shape {name}", shapes.read_shape(path, name)) for name in names]
 
 
-def _check_file(path: Path) -> Report:
+def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) -> Report:
+    if path.suffix == ".npz" and columns:
+        return _check_records(path, columns)
     if path.suffix == ".npz":
         if _holds(path, faces.UMIST_ARRAYS):
             return Report(path, "UMIST faces", faces.read_umist(path))
         return Report(path, "vectors (.npz)", vector_files.read_vectors(path))
     if suffix_of(path) not in TABLE_SUFFIXES:
         raise DataError(f"expected a file ending in .npz, {', '.join(TABLE_SUFFIXES)}", path)
-    if suffix_of(path) != ".parquet" and vector_files.is_headerless(path):
+    label = columns.get("label", "label")
+    if suffix_of(path) != ".parquet" and vector_files.is_headerless(path, label):
+        if columns:
+            raise DataError(f"has no header that --{next(iter(columns))} could mean; add one", path)
         layout = "vectors, `id label feature...` without a header"
         return Report(path, layout, vector_files.read_vectors(path))
-    if {"id_a", "id_b"} <= set(read_frame(path).columns):
+    frame = read_frame(path)
+    if {"id_a", "id_b"} <= set(frame.columns):
+        if labels is None:
+            raise DataError(
+                "is a table of pairs, which is checked together with its labels: name their table "
+                "with --labels",
+                path,
+            )
+        if columns:
+            raise DataError(f"is a table of pairs; --{next(iter(columns))} is for records", path)
+        return Report(path, "a table of pairs", read_pair_table(path, labels))
+    if labels is not None:
+        raise DataError("--labels goes with a table of pairs (id_a, id_b); leave it out", path)
+    if label not in frame.columns:
         raise DataError(
-            "is a table of pairs, which is checked together with its labels: load it with "
-            "dataset=pairs dataset.path=... dataset.labels=...",
+            f"column {label!r} not found; the columns are {', '.join(map(str, frame.columns))}. "
+            "Name the column of clusters with --label",
             path,
         )
-    return Report(path, "vectors, a table with a header", vector_files.read_vectors(path))
+    if columns and _is_for_comparing(frame, label, columns):
+        return _check_records(path, columns)
+    dataset = vector_files.read_vectors(
+        path,
+        label=label,
+        block=columns.get("block"),
+        id=columns.get("id"),
+        features=columns.get("columns"),
+        ignore=columns.get("ignore"),
+    )
+    return Report(path, "vectors, a table with a header", dataset)
+
+
+def _is_for_comparing(frame: pd.DataFrame, label: str, columns: dict[str, Any]) -> bool:
+    """Whether ``supclust fit`` would compare columns, or do without some labels."""
+    special = {label, columns.get("block"), columns.get("id", "id"), *columns.get("ignore", ())}
+    used = columns.get("columns") or [name for name in frame.columns if name not in special]
+    texts = [name for name in used if name in frame.columns and not holds_numbers(frame[name])]
+    return bool(texts or columns.get("text") or frame[label].isna().any())
+
+
+def _check_records(path: Path, columns: dict[str, Any]) -> Report:
+    """Read a table as ``supclust fit`` does."""
+    from supclust.data.labelled_records import ColumnChoice, read_labelled_records
+
+    given: dict[str, Any] = {
+        name: value if isinstance(value, str) else tuple(value) for name, value in columns.items()
+    }
+    found = read_labelled_records(path, ColumnChoice(**{"label": "label", **given}))
+    kinds = ", ".join(f"{name} ({kind})" for name, kind in found.kinds.items())
+    notes = (f"columns compared: {kinds}", *found.notes)
+    dataset = Dataset(path.name, found.kind, "file", found.blocks, found.feature_names, notes=notes)
+    return Report(path, f"{found.n} records, {found.labelled} with a label", dataset)
 
 
 def _holds(path: Path, arrays: tuple[str, ...]) -> bool:

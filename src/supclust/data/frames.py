@@ -156,7 +156,7 @@ def feature_columns(
     if features:
         return list(features), ()
     others = [name for name in frame.columns if name not in special]
-    chosen = [name for name in others if _holds_numbers(frame[name])]
+    chosen = [name for name in others if holds_numbers(frame[name])]
     if not chosen:
         raise DataError(f"no numeric feature column besides {', '.join(special)}", path)
     texts = [str(name) for name in others if name not in chosen]
@@ -179,7 +179,8 @@ def row_line(path: Path, row: int) -> int | None:
     return None
 
 
-def _holds_numbers(column: pd.Series) -> bool:
+def holds_numbers(column: pd.Series) -> bool:
+    """Whether any value of a column is a number; dates are none."""
     if column.dtype.kind in "fiub":
         return True
     if column.dtype.kind in "mM":  # dates: numbers inside, but no feature as they are

@@ -14,7 +14,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from supclust.data.block import Block, FloatArray, IntArray, Kind, encode_labels, n_pairs
+from supclust.data.block import (
+    ONE_BLOCK,
+    Block,
+    FloatArray,
+    IntArray,
+    Kind,
+    encode_labels,
+    n_pairs,
+)
 from supclust.data.column_kinds import read_columns, typed_columns
 from supclust.data.comparisons import ColumnKind, RecordComparisons, learn_comparisons
 from supclust.data.errors import DataError
@@ -22,7 +30,6 @@ from supclust.data.record_tables import RecordTable, open_table
 from supclust.hac.memory import require_memory
 
 Use: TypeAlias = Literal["auto", "compare", "vectors"]
-ONE_BLOCK = "all"
 
 
 @dataclass(frozen=True)

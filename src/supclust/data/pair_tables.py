@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supclust.data.block import (
+    ONE_BLOCK,
     Block,
     Dataset,
     IntArray,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 VERSION = 2
-ONE_BLOCK = "all"
 
 
 def read_pair_table(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supclust.data.block import Block, Dataset, FloatArray, IntArray, Unit
+from supclust.data.block import ONE_BLOCK, Block, Dataset, FloatArray, IntArray, Unit
 from supclust.data.errors import DataError
 
 BLOCK_FRACTIONS = (0.6, 0.1, 0.3)
@@ -37,16 +37,20 @@ class DatasetSplit(NamedTuple):
     test: tuple[Block, ...]
 
 
-def default_sizes(count: int, unit: Unit) -> tuple[int, int, int]:
+def default_sizes(count: int, unit: Unit, advice: str = "add data") -> tuple[int, int, int]:
     """Units for train, dev, test: 60/10/30 % of blocks, 35/30/35 % of clusters, at least one each.
+
+    Args:
+        count: units there are.
+        unit: what they are.
+        advice: to somebody who has too few.
 
     >>> default_sizes(100, "block"), default_sizes(20, "cluster")
     ((60, 10, 30), (7, 6, 7))
     """
     if count < 3:
         raise DataError(
-            f"a split into train, dev and test needs at least 3 {unit}s, got {count}; "
-            "add data, or name a block column if the points form several blocks"
+            f"a split into train, dev and test needs at least 3 {unit}s, got {count}; {advice}"
         )
     _, dev_share, test_share = BLOCK_FRACTIONS if unit == "block" else CLUSTER_FRACTIONS
     dev = max(1, math.floor(dev_share * count + 0.5))
@@ -155,7 +159,10 @@ def split_dataset(
         if dataset.unit == "cluster"
         else tuple(block.name for block in dataset.blocks)
     )
-    chosen = sizes or dataset.sizes or default_sizes(len(units), dataset.unit)
+    advice = "add data"
+    if dataset.unit == "cluster" and dataset.blocks[0].name in (dataset.name, ONE_BLOCK):
+        advice += ", or name a block column if the points form several blocks"
+    chosen = sizes or dataset.sizes or default_sizes(len(units), dataset.unit, advice)
     if dataset.unit == "block":
         parts = split(units, split_number, seed, chosen)
         return DatasetSplit(*(tuple(dataset.blocks[i] for i in part) for part in parts))

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from supclust.data.aminer import INDEX_FILE, chosen_folders
-from supclust.data.block import FloatArray, n_pairs
+from supclust.data.block import ONE_BLOCK, FloatArray, n_pairs
 from supclust.data.errors import DataError
 from supclust.data.frames import number_columns, read_frame, require_columns, text_column
 from supclust.data.pair_folders import LABELS_FILE, find_pair_file, pair_rows, read_clusters
-from supclust.data.pair_tables import ONE_BLOCK, _positions, _row_ends
+from supclust.data.pair_tables import _positions, _row_ends
 from supclust.data.text_table import read_text_table
 
 

@@ -101,10 +101,11 @@ class Job:
                 alphas = self._alphas(trainings) if "exp" in self.settings.methods else {}
                 results: list[dict[str, Any]] = []
                 for split, training in trainings.items():
-                    self.watched.note("evaluation", len(results) / len(trainings))
+                    ready, of = len(results), len(trainings)
+                    self.watched.note("evaluation", ready / of, f"evaluation: {ready}/{of} splits")
                     results.append(self._evaluate(split, training, alphas.get(split), tracker))
                 tracker.results(results)
-        except BaseException as error:
+        except Exception as error:  # an interruption is no failure: the next call goes on
             self.fail(splits, error)
             raise
 

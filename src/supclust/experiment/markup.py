@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -27,20 +27,29 @@ class Markup(NamedTuple):
         best: highest mean of its column.
         worse: p < 0.05 against the best.
         much_worse: p < 0.01 against the best.
-        legend: what the marks mean.
+        about_best: what the mark of the best means.
+        about_worse: what the marks of the others mean.
         page: tables as one text.
     """
 
     best: Callable[[str], str]
     worse: Callable[[str], str]
     much_worse: Callable[[str], str]
-    legend: str
+    about_best: str
+    about_worse: str
     page: Callable[[Sequence[Table]], str]
 
     def marked(self, text: str, mark: str) -> str:
         """A score with its mark."""
         marks = {"best": self.best, "p<0.05": self.worse, "p<0.01": self.much_worse}
         return marks[mark](text) if mark in marks else text
+
+    def legend(self, marks: Iterable[str]) -> str:
+        """What the marks that are there mean, after a semicolon; nothing where there are none."""
+        there = set(marks)
+        best = [self.about_best] if there & {"best"} else []
+        worse = [self.about_worse] if there & {"p<0.05", "p<0.01"} else []
+        return "; " + ", ".join(best + worse) if best + worse else ""
 
 
 def as_text(tables: Sequence[Table]) -> str:
@@ -106,22 +115,24 @@ MARKUPS = {
         lambda text: f"{text} <",
         lambda text: f"{text}*",
         lambda text: f"{text}**",
-        f"best of a column marked <, {_STARS}",
+        "best of a column marked <",
+        _STARS,
         as_text,
     ),
     "markdown": Markup(
         lambda text: f"**{text}**",
         lambda text: f"{text}\\*",
         lambda text: f"{text}\\*\\*",
-        "best of a column in bold, " + _STARS.replace("*", "\\*"),
+        "best of a column in bold",
+        _STARS.replace("*", "\\*"),
         as_markdown,
     ),
     "latex": Markup(
         lambda text: f"\\textbf{{{text}}}",
         lambda text: f"\\underline{{{text}}}",
         lambda text: f"\\underline{{\\underline{{{text}}}}}",
-        "best of a column in bold, underlined once at p < 0.05 and twice at p < 0.01 against it "
-        "(paired t-test over splits)",
+        "best of a column in bold",
+        "underlined once at p < 0.05 and twice at p < 0.01 against it (paired t-test over splits)",
         as_latex,
     ),
 }

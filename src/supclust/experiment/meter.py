@@ -9,6 +9,8 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+ESTIMATE_FROM = 0.05  # share of the work; before, start-up and the first pieces mislead
+
 
 class Meter:
     """A bar at a terminal; elsewhere nothing but the lines it is given.
@@ -70,12 +72,14 @@ class Meter:
 
 
 def time_left(seconds: float, done: float, total: float) -> float | None:
-    """Seconds left if the rest goes at the speed so far; ``None`` before anything is done.
+    """Seconds left if the rest goes at the speed so far; ``None`` before 5 % are done.
 
     >>> time_left(30.0, 1.0, 4.0)
     90.0
     """
-    return None if done <= 0 else max(0.0, seconds * (total - done) / done)
+    if done <= 0 or done < ESTIMATE_FROM * total:
+        return None
+    return max(0.0, seconds * (total - done) / done)
 
 
 def duration(seconds: float) -> str:

@@ -68,7 +68,8 @@ def paper_tables(cells: Sequence[Cell], markup: Markup) -> list[Table]:
     cut = _sparsest_cut(grid)
     shown = [*found, cut] if cut is not None else found
     counts = sorted({cell.splits for cell in grid.cells.values()})
-    legend = f"test scores in %, means over {'-'.join(map(str, counts))} splits; {markup.legend}"
+    means = f"test scores in %, means over {'-'.join(map(str, counts))} splits"
+    legend = means + markup.legend(cell.mark for cell in grid.cells.values())
     heads = "SL single, AL average, CL complete, EL exponential linkage"
     return with_legend(shown, f"{legend}. {heads}.")
 

@@ -66,10 +66,14 @@ class EpochNote(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Note the epoch."""
-        share = (trainer.current_epoch + 1) / max(1, trainer.max_epochs or 1)
+        epoch, most = trainer.current_epoch + 1, max(1, trainer.max_epochs or 1)
+        share, words = epoch / most, f"{self.stage}: epoch {epoch}/{most}"
         if isinstance(pl_module, Objective):
-            share = max(share, 1 - float(pl_module.stopping.active.double().mean()))
-        self.progress.note(self.stage, share)
+            splits = len(pl_module.splits)
+            stopped = splits - int(pl_module.stopping.active.sum())
+            share = max(share, stopped / splits)
+            words += f", {stopped}/{splits} splits" if splits > 1 else ""
+        self.progress.note(self.stage, share, words)
 
 
 class EpochBar(pl.Callback):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import uuid
@@ -65,6 +66,11 @@ def reproduce(stages: Sequence[Sequence[Unit]], place: Place, jobs: int) -> list
     pool = make_pool(jobs, place.outputs / LOG_FILE)
     try:
         return _Walk(stages, place, reports, record).run(pool)
+    except KeyboardInterrupt:
+        # Python would wait for pieces that take minutes; results are written whole or not at all.
+        for worker in multiprocessing.active_children():
+            worker.kill()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         reports.remove()
@@ -115,8 +121,9 @@ class _Walk:
                 number = running.pop(future)
                 finished.add(number)
                 self._end(units[number], future, meter)
-            shares = read_progress(self.reports.folder)
-            part = sum(units[n].cost * shares.get(n, 0.0) for n in units if n not in finished)
+            notes = read_progress(self.reports.folder)
+            at_work = units.keys() & notes.keys() - finished
+            part = sum(units[n].cost * notes[n].share for n in at_work)
             label = f"{next(iter(units.values())).dataset} {self.count}/{len(self.units)}"
             meter.update(self.done + part, self.total, label)
             self.record.tick()
@@ -184,6 +191,7 @@ def _require_data(dataset: str, place: Place) -> None:
 
 def _start_worker(log: Path) -> None:
     """One thread each, before anything that starts threads is imported; words go to a file."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; the parent acts
     for name in _THREAD_VARIABLES:
         os.environ[name] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()

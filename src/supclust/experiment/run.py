@@ -21,7 +21,7 @@ from omegaconf import DictConfig, OmegaConf, flag_override
 
 from supclust.experiment.settings import Settings, check_config
 from supclust.experiment.sweep import SweepBar, SweepReports, conclude
-from supclust.experiment.usage import explain, mistake_in, print_mistake
+from supclust.experiment.usage import INTERRUPTED, explain, mistake_in, print_mistake
 from supclust.experiment.values import check_value
 
 # Settings that name the folder anyway, or have no influence on numbers.
@@ -66,9 +66,8 @@ def run(cfg: DictConfig) -> float | None:
             outcome.failures = dict.fromkeys(settings.splits, reason)
         if set(outcome.failures.values()) == {reason}:
             outcome.mistake = mistake_in(error)
-    finally:
-        if settings.sweep_id is not None:
-            SweepReports(settings.outputs, settings.sweep_id).add(settings, outcome)
+    if settings.sweep_id is not None:
+        SweepReports(settings.outputs, settings.sweep_id).add(settings, outcome)
     if not multirun:
         _show(settings, outcome)
     return _selection(outcome)
@@ -95,11 +94,19 @@ def settings_from(conf: Path, words: list[str], job_number: int = 0) -> Settings
 
 
 def launch(main: Callable[[], Any]) -> None:
-    """Call a ``hydra.main`` function; wrong usage is one message and exit code 2."""
+    """Call a ``hydra.main`` function.
+
+    Wrong usage is one message and exit code 2, Ctrl-C one message and 130.
+    """
     full_error = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # or Hydra ends every error itself, with code 1
     try:
         main()
+    except KeyboardInterrupt:
+        for sweep in list(_running):
+            sweep.abandon()
+        print("Interrupted. The same command goes on from here.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         if full_error:
             raise
@@ -167,12 +174,18 @@ class SweepCallback(Callback):
             return 0
         self.bar.stop()
         text, code, mistakes = conclude(self.reports, self.expected)
-        self.reports.remove()
-        _running.remove(self)
+        self.abandon()
         print(text, flush=True)
         for mistake in mistakes:
             print_mistake(mistake)
         return code
+
+    def abandon(self) -> None:
+        """Remove bar and reports, and say nothing: jobs that were interrupted did not fail."""
+        if self.reports is not None and self.bar is not None:
+            self.bar.stop()
+            self.reports.remove()
+            _running.remove(self)
 
 
 def sweep_overrides(config: DictConfig) -> list[Override]:

@@ -62,11 +62,16 @@ class SweepReports:
         """Where a job tells how far it is."""
         return self.folder / f"{number}{SUFFIX}"
 
-    def done(self) -> float:
-        """Jobs that have reported, and the shares of those at work."""
+    def progress(self) -> tuple[float, str]:
+        """Jobs done, with the shares of those at work; and the same in words.
+
+        The words are of the one job that is at work, or count the jobs where there are several.
+        """
         finished = {int(path.stem) for path in self.folder.glob("*.json")}
-        shares = read_progress(self.folder)
-        return len(finished) + sum(v for number, v in shares.items() if number not in finished)
+        notes = read_progress(self.folder)
+        at_work = [note for number, note in notes.items() if number not in finished]
+        words = at_work[0].words if len(at_work) == 1 else ""
+        return len(finished) + sum(note.share for note in at_work), words
 
     def read(self) -> list[dict[str, Any]]:
         """All reports, in the order of jobs."""
@@ -172,5 +177,18 @@ class SweepBar:
 
         with Meter("jobs", self._expected) as meter:
             while not self._ended.wait(POLL_SECONDS):
-                label = f"jobs {self._reports.count()}/{self._expected}"
-                meter.update(self._reports.done(), label=label)
+                done, words = self._reports.progress()
+                text = label(self._expected, self._reports.count(), words)
+                meter.update(done, label=text)
+
+
+def label(expected: int, reported: int, words: str) -> str:
+    """What stands before the bar: jobs, unless there is only one, and how far the current one is.
+
+    >>> label(8, 2, "training: epoch 5/10, 12/50 splits")
+    'jobs 2/8, training: epoch 5/10, 12/50 splits'
+    """
+    jobs = f"jobs {reported}/{expected}"
+    if not words:
+        return jobs
+    return words if expected == 1 else f"{jobs}, {words}"

@@ -14,8 +14,9 @@ from supclust.experiment.significance import interval, marks
 from supclust.experiment.values import LINKAGES, OBJECTIVES, TOP_DOWN
 
 METRICS = {"dendrogram_purity": "dendrogram purity", "pairwise_f1": "pairwise F1"}
-LEGEND = "test scores in %, mean ± standard deviation over splits"
-LEGEND_INTERVAL = "test scores in %, mean and its 95 % confidence interval over splits"
+SCORES = "test scores in %"
+LEGEND = ", mean ± standard deviation over splits"
+LEGEND_INTERVAL = ", mean and its 95 % confidence interval over splits"
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,10 @@ def result_tables(cells: Sequence[Cell], markup: Markup, *, intervals: bool = Fa
             counts = sorted({c.splits for c in by_linkage.values()})
             rows.append([objective, *shown, "-".join(map(str, counts))])
         found.append(Table(f"{dataset}{stand_in_warning(source)}: {METRICS[metric]}", rows))
-    legend = f"{LEGEND_INTERVAL if intervals else LEGEND}; {markup.legend}"
-    return with_legend(found, legend)
+    spread = LEGEND_INTERVAL if intervals else LEGEND
+    repeated = any(cell.splits > 1 for cell in cells)
+    legend = SCORES + (spread if repeated else "")
+    return with_legend(found, legend + markup.legend(cell.mark for cell in cells))
 
 
 def with_legend(tables: Sequence[Table], legend: str) -> list[Table]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _UNKNOWN = re.compile(r"Could not (?:override|append to) '([^']+)'")
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 _CONFIG_LIBRARIES = ("hydra", "omegaconf", "antlr4")
 
 

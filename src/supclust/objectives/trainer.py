@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,19 +38,37 @@ def quiet_lightning() -> Iterator[None]:
             logger.setLevel(level)
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C in a trainer be a ``KeyboardInterrupt`` for its caller.
+
+    Lightning ends the process with ``SystemExit(1)`` instead, which looks like a failure. If that
+    happens while it sets up, it leaves SIGINT ignored: a notebook could not be interrupted again.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit as error:
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise  # somebody's own exit
+        if handler is not None:  # None: not set by Python, so Python cannot set it again
+            signal.signal(signal.SIGINT, handler)
+        raise KeyboardInterrupt from None
+
+
 class _QuietTrainer(pl.Trainer):
-    """Says nothing about itself while it works."""
+    """Says nothing about itself while it works, and can be interrupted."""
 
     def fit(self, *args: Any, **kwargs: Any) -> None:
-        with quiet_lightning():
+        with interruptible(), quiet_lightning():
             super().fit(*args, **kwargs)
 
     def validate(self, *args: Any, **kwargs: Any) -> Any:
-        with quiet_lightning():
+        with interruptible(), quiet_lightning():
             return super().validate(*args, **kwargs)
 
     def test(self, *args: Any, **kwargs: Any) -> Any:
-        with quiet_lightning():
+        with interruptible(), quiet_lightning():
             return super().test(*args, **kwargs)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from supclust.data import Block, DataError, Dataset, split, split_dataset
 from supclust.data.splits import default_sizes
+from supclust.data.vector_files import read_vectors
 
 IDS = [f"block{i}" for i in range(10)]
 
@@ -95,6 +96,16 @@ def test_default_sizes_use_everything_and_leave_no_part_empty(count, unit):
 def test_too_few_units_are_refused():
     with pytest.raises(DataError, match="at least 3 blocks, got 2"):
         default_sizes(2, "block")
+
+
+@pytest.mark.parametrize(("block", "advised"), [(None, True), ("where", False)])
+def test_a_block_column_is_advised_only_where_none_was_given(tmp_path, block, advised):
+    path = tmp_path / "points.csv"
+    path.write_text("id,who,where,x\na1,Ann,room 1,1\na2,Ann,room 1,2\nb1,Bob,room 1,3\n")
+    dataset = read_vectors(path, label="who", block=block)
+    with pytest.raises(DataError, match="at least 3 clusters, got 2; add data") as refused:
+        split_dataset(dataset, 0)
+    assert ("name a block column" in str(refused.value)) is advised
 
 
 def vectors(rng: np.random.Generator, k: int = 20, balance: float | None = 0.05) -> Dataset:

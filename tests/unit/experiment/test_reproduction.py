@@ -100,13 +100,13 @@ def test_a_job_tells_how_far_it_is_at_most_once_a_second(
 ) -> None:
     clock = Clock(monkeypatch)
     progress = JobProgress(tmp_path / f"3{job_progress.SUFFIX}")
-    progress.note("training", 0.5)
+    progress.note("training", 0.5, "epoch 5/10, 0/50 splits")
     progress.note("training", 0.9)
-    assert read_progress(tmp_path) == {3: 0.35}
+    assert read_progress(tmp_path) == {3: (0.35, "epoch 5/10, 0/50 splits")}
     clock.now += 2
     progress.note("evaluation", 1.0)
     (tmp_path / f"4{job_progress.SUFFIX}").write_text("")
-    assert read_progress(tmp_path) == {3: 1.0}
+    assert read_progress(tmp_path) == {3: (1.0, "")}
     JobProgress(None).note("training", 0.5)
     gone = JobProgress(tmp_path / "nowhere" / "1.progress")
     gone.note("training", 0.5)  # a removed folder does not end a training
@@ -119,7 +119,10 @@ def test_the_estimate_is_the_speed_so_far(
     clock = Clock(monkeypatch)
     with Meter("pieces", 10.0) as meter:
         assert meter.times() == "0 s"
-        clock.now += 120
+        clock.now += 110
+        meter.update(0.4)
+        assert meter.times() == "1 min 50 s"  # too early to tell
+        clock.now += 10
         meter.update(2.0)
         assert meter.times() == "2 min 0 s, about 8 min 0 s left"
         meter.update(2.0, total=4.0)

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from experiment_runs import composed
+from supclust.experiment import run
 from supclust.experiment.job import Outcome
+from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.results import write_json
-from supclust.experiment.run import plain
+from supclust.experiment.run import SweepCallback, plain
 from supclust.experiment.settings import Settings
-from supclust.experiment.sweep import SweepReports, conclude
+from supclust.experiment.sweep import SweepBar, SweepReports, conclude, label
 
 
 def job(outputs: Path, number: int, *more: str) -> Settings:
@@ -95,6 +97,40 @@ def test_the_users_mistakes_are_exit_code_2(
     found = conclude(reports, expected + 1)
     assert found.code == code
     assert found.mistakes == ([NO_FILE, NO_COLUMN] if code == 2 else [])
+
+
+def test_progress_is_that_of_the_one_job_at_work(tmp_path: Path, reports: SweepReports) -> None:
+    assert reports.progress() == (0.0, "")
+    words = "training: epoch 5/10, 12/50 splits"
+    JobProgress(reports.progress_path(0)).note("training", 0.5, words)
+    assert reports.progress() == (0.35, words)
+    assert label(1, 0, words) == words
+    assert label(3, 1, words) == f"jobs 1/3, {words}"
+    JobProgress(reports.progress_path(1)).note("evaluation", 0.0, "evaluation: 0/50 splits")
+    assert reports.progress() == (pytest.approx(1.2), "")
+    assert label(3, 1, "") == "jobs 1/3"
+    reports.add(job(tmp_path, 0), Outcome())
+    assert reports.progress() == (1.85, "evaluation: 0/50 splits")
+
+
+def test_an_interrupted_sweep_says_nothing_of_failures_and_leaves_no_reports(
+    tmp_path: Path,
+    reports: SweepReports,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    sweep = SweepCallback()
+    sweep.reports, sweep.bar, sweep.expected = reports, SweepBar(reports, 2), 2
+    monkeypatch.setattr(run, "_running", [sweep])
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # which launch() sets
+    with pytest.raises(SystemExit) as stopped:
+        run.launch(interrupted)
+    assert stopped.value.code == 130
+    assert capsys.readouterr() == ("", "Interrupted. The same command goes on from here.\n")
+    assert not (tmp_path / ".sweeps").exists() and not run._running
 
 
 def test_another_sweep_keeps_its_reports(tmp_path: Path, reports: SweepReports) -> None:

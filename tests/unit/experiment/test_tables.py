@@ -140,3 +140,16 @@ def test_the_command_needs_results(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.main(["table", str(tmp_path)]) == 2
     assert "no finished result" in capsys.readouterr().err
     assert cli.main(["table", str(tmp_path / "nowhere")]) == 2
+
+
+def test_only_marks_that_are_there_are_explained(rng: np.random.Generator) -> None:
+    made = results(rng)
+    everything = render(summarise(made))
+    assert "mean ± standard deviation over splits; best of a column marked <, * p" in everything
+    one = [r for r in made if r["objective"] == "exp_alpha" and r["split"] == 0]
+    for layout in ("results", "intervals"):
+        for form in ("text", "markdown", "latex"):
+            shown = render(summarise(one), layout, form).rstrip()
+            assert shown.endswith("test scores in %"), shown
+    two = render(summarise([r for r in made if r["split"] == 0]))
+    assert two.rstrip().endswith("test scores in %; best of a column marked <"), two

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import subprocess
 import sys
 import warnings
@@ -70,6 +71,39 @@ def test_warnings_are_heard(caplog: pytest.LogCaptureFixture) -> None:
     assert "the loss is odd" in [str(warning.message) for warning in caught]
     assert "perhaps more workers" not in [str(warning.message) for warning in caught]
     assert {record.message for record in caplog.records} == {"this disk is full"}
+
+
+def raises(error: BaseException, where: str) -> pl.Callback:
+    """A callback that raises an error in one of its hooks."""
+
+    def hook(*_: object, **__: object) -> None:
+        raise error
+
+    callback = pl.Callback()
+    setattr(callback, where, hook)
+    return callback
+
+
+@pytest.mark.parametrize("where", ["setup", "on_train_epoch_end"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)], ids=repr)
+def test_an_interruption_reaches_the_caller_and_the_next_one_will(
+    error: BaseException, where: str
+) -> None:
+    from supclust.data.datamodule import BlockDataModule
+    from supclust.dissimilarity import LinearPair
+    from supclust.objectives import MST, Recipe
+
+    objective = MST(LinearPair(4), Recipe(threshold=0.0, margin=1.0))
+    data = BlockDataModule(overlapping_parts("pairs", 1))
+    trainer = quiet_trainer(1, callbacks=[raises(error, where)])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
+    try:
+        with pytest.raises(type(error)) as caught:
+            trainer.fit(objective, datamodule=data)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert getattr(caught.value, "code", None) == getattr(error, "code", None)
 
 
 def fail_quietly() -> None:
