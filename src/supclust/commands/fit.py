@@ -172,8 +172,8 @@ def _train(
     from dataclasses import replace
 
     from supclust.commands.scaling import folded, scaled
-    from supclust.commands.training_line import training_line
     from supclust.experiment.fit import FitOptions, fit_model
+    from supclust.experiment.training_line import training_line
     from supclust.objectives import TrainingDiverged
 
     scale = found.spreads if options.scale and found.kind == "vectors" else None

@@ -10,8 +10,8 @@ import pytest
 
 from supclust.commands.explain import _lines
 from supclust.commands.fit import _sizes
-from supclust.commands.training_line import training_line
 from supclust.data.block import Block
+from supclust.experiment.training_line import training_line
 
 
 class Terminal(io.StringIO):
