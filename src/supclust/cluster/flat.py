@@ -70,7 +70,7 @@ def label_blocks(
 
 def centred(points: NDArray[np.floating[Any]], starts: Ints) -> Points:
     """Points minus the mean of their block: float32 keeps the digits that a common offset eats."""
-    values = np.ascontiguousarray(points, np.float64)
+    values = np.ascontiguousarray(points)  # as it is: the means are float64 anyway
     out = np.empty(values.shape, np.float32)
     over_parts(lambda a, b: centre(values, starts, out, a, b), len(starts) - 1, _PARTS)
     return out
