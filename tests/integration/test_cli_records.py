@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,41 @@ def test_formats_orders_and_memory_change_nothing(
         found = pq.read_table(output).to_pydict()
         assert found["cluster"] == [int(row["cluster"]) for row in read_csv(tmp_path / "a.csv")]
         assert list(found) == ["id", "name", "year", "cluster"]
+
+
+def test_the_compiled_code_is_loaded_without_what_it_does_not_need(
+    trained: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """In a process of its own; torch and SciPy's linear algebra take longer than clustering."""
+    records, model = trained
+    words = ["cluster", str(records), "--model", str(model), "-o", str(tmp_path / "c.csv")]
+    code = (
+        "import sys; from supclust.cli import main\n"
+        f"assert main({words!r}) == 0\n"
+        "heavy = [m for m in ('torch', 'scipy.linalg', 'pandas') if m in sys.modules]\n"
+        "import numba, numpy\n"
+        "dot = numba.njit(lambda a: numpy.dot(a, a))\n"
+        "assert dot(numpy.ones((2, 2)))[0, 0] == 2  # which still finds a BLAS\n"
+        "sys.exit(str(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "[]"
+
+
+def test_whole_numbers_take_little_room_in_parquet(
+    trained: tuple[Path, Path], tmp_path: Path
+) -> None:
+    records, model = trained
+    assert run("cluster", records, "--model", model, "-o", tmp_path / "c.parquet") == 0
+    assert run("cluster", records, "--model", model, "-o", tmp_path / "c.csv") == 0
+    file = pq.ParquetFile(tmp_path / "c.parquet")
+    names = file.schema_arrow.names
+    group = file.metadata.row_group(0)
+    encodings = {name: group.column(i).encodings for i, name in enumerate(names)}
+    assert "DELTA_BINARY_PACKED" in encodings["cluster"]
+    assert "RLE_DICTIONARY" in encodings["name"]
+    table = [{key: str(value) for key, value in row.items()} for row in file.read().to_pylist()]
+    assert table == read_csv(tmp_path / "c.csv")
 
 
 def test_other_cuts(trained: tuple[Path, Path], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,40 @@ def test_starting_loads_nothing_heavy(argument: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        ("['data', 'list']", 0, "faces", ""),
+        ("['data', 'check', 'nowhere.csv']", 2, "", "supclust: error: nowhere.csv"),
+        ("['--version']", 0, "supclust ", ""),
+        ("['nonsense']", 2, "", "invalid choice"),
+    ],
+)
+def test_the_program_leaves_with_its_code_and_all_it_said(
+    words: str, code: int, out: str, err: str
+) -> None:
+    script = (
+        "import atexit, sys\n"
+        "from supclust.cli import program\n"
+        "atexit.register(print, 'last words')\n"
+        f"sys.argv = ['supclust', *{words}]\n"
+        "program()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert out in done.stdout and err in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout.endswith("last words\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_nobody_can_read_is_a_failure() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "supclust.cli", "data", "list"]
+        assert subprocess.run(command, stdout=full, check=False).returncode == 1
 
 
 @pytest.mark.timeout(400)  # where nothing is compiled yet

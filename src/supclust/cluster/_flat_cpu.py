@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -13,14 +11,6 @@ from supclust.hac._small import chain_in_cache
 from supclust.hac._vector import argmax, argmin
 from supclust.hac.chain import SMALL, choose_form
 from supclust.hac.prim import prim
-
-
-class Cut(NamedTuple):
-    """How trees are made and cut: ``n_clusters`` > 0 counts, else ``threshold`` does."""
-
-    alpha: float
-    threshold: float
-    n_clusters: int = 0
 
 
 @njit(cache=True, nogil=True)
@@ -196,6 +186,7 @@ def score_part(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def centre(points, starts, out, begin, end):  # type: ignore[no-untyped-def]
+    """Points of blocks ``begin`` to ``end`` minus the mean of their block, in float32."""
     for k in range(begin, end):
         for f in range(points.shape[1]):
             mean = 0.0
@@ -204,3 +195,21 @@ def centre(points, starts, out, begin, end):  # type: ignore[no-untyped-def]
             mean /= max(1, starts[k + 1] - starts[k])
             for i in range(starts[k], starts[k + 1]):
                 out[i, f] = points[i, f] - mean
+
+
+@njit(cache=True, nogil=True)
+def embed(points, starts, across, out, begin, end):  # type: ignore[no-untyped-def]
+    """Points of blocks ``begin`` to ``end``, centred, times ``across``, (d, k)."""
+    room = np.empty((0, points.shape[1]), np.float32)
+    for b in range(begin, end):
+        first, n = starts[b], starts[b + 1] - starts[b]
+        if room.shape[0] < n:
+            room = np.empty((n, points.shape[1]), np.float32)
+        centre(points[first : first + n], np.array([0, n]), room, 0, 1)
+        for i in range(n):
+            row = out[first + i]
+            row[:] = 0.0
+            for f in range(across.shape[0]):
+                value, line = room[i, f], across[f]
+                for g in range(row.size):
+                    row[g] += value * line[g]

@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.cluster._flat_cpu import Cut as Cut
 from supclust.cluster._flat_cpu import (
     centre,
     distances,
+    embed,
     fill_points,
     fill_records,
     gap_scores,
     label_squares,
     score_part,
 )
+from supclust.cluster.cut import Cut as Cut
 from supclust.data._compare_cpu import EncodedRecords, Layout
 from supclust.hac.api import linkage
 from supclust.hac.chain import SMALL
@@ -36,6 +37,7 @@ Points = NDArray[np.float32]
 
 _PARTS = 64  # of a chunk of blocks, so that threads finish together
 _PART_ENTRIES = 500_000  # of the matrices of a part: they should stay in a processor's cache
+_NARROW = 64  # coordinates up to which our own product of points and a matrix is the faster one
 
 
 def label_blocks(
@@ -73,6 +75,20 @@ def centred(points: NDArray[np.floating[Any]], starts: Ints) -> Points:
     values = np.ascontiguousarray(points)  # as it is: the means are float64 anyway
     out = np.empty(values.shape, np.float32)
     over_parts(lambda a, b: centre(values, starts, out, a, b), len(starts) - 1, _PARTS)
+    return out
+
+
+def embedded(points: NDArray[np.floating[Any]], starts: Ints, matrix: Points) -> Points:
+    """`centred` points times the transpose of a (k, d) matrix.
+
+    Narrow ones are multiplied here: the threads of a BLAS library wait for more work by running in
+    circles, on the cores that the trees need.
+    """
+    if max(matrix.shape) > _NARROW:
+        return centred(points, starts) @ matrix.T
+    values, across = np.ascontiguousarray(points), np.ascontiguousarray(matrix.T)
+    out = np.empty((len(values), len(matrix)), np.float32)
+    over_parts(lambda a, b: embed(values, starts, across, out, a, b), len(starts) - 1, _PARTS)
     return out
 
 

@@ -2,6 +2,8 @@
 
 ``supclust fit`` adds what it did to the table (``records`` in model.json): the columns, and how
 they are compared. So a table is clustered by its file and the model alone.
+
+Compiled code is imported where it is used: what a model is can be read without it.
 """
 
 from __future__ import annotations
@@ -10,23 +12,18 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.cluster.flat import (
-    Cut,
-    Ints,
-    Labels,
-    centred,
-    flat_points,
-    flat_records,
-    flat_squares,
-)
+from supclust.cluster.cut import Cut
 from supclust.data.block import n_pairs
-from supclust.data.comparisons import RecordComparisons
 from supclust.experiment.results import read_json
+
+if TYPE_CHECKING:
+    from supclust.cluster.flat import Ints, Labels
+    from supclust.data.comparisons import RecordComparisons
 
 FORMAT = 1
 RECORDS = "records"  # key of model.json that says how a table becomes features
@@ -78,7 +75,11 @@ class ClusterModel:
     def comparisons(self) -> RecordComparisons | None:
         """How two records are compared, where the features are comparisons of columns."""
         noted = (self.records or {}).get("comparisons")
-        return None if noted is None else RecordComparisons.from_json(noted)
+        if noted is None:
+            return None
+        from supclust.data.comparisons import RecordComparisons
+
+        return RecordComparisons.from_json(noted)
 
     @property
     def linear(self) -> tuple[NDArray[np.float32], float]:
@@ -93,13 +94,16 @@ class ClusterModel:
 
     def label_points(self, points: Floats, starts: Ints, cut: Cut) -> tuple[Labels, Ints]:
         """Cluster blocks of points, (n, d), that stand one after the other; see `flat_points`."""
+        from supclust.cluster.flat import centred, embedded, flat_points, flat_squares
+
         if not np.isfinite(points).all():
             raise ValueError("the numbers of a record must be finite; received NaN or infinity.")
         compute = self.distances
         if compute is not None:
             return flat_squares(lambda k: compute(points[starts[k] : starts[k + 1]]), starts, cut)
         if self.form["name"] == "mahalanobis":
-            return flat_points(self._embedded(points, starts), starts, cut)
+            matrix = np.asarray(self.weights["weight"], np.float32)
+            return flat_points(embedded(points, starts, matrix), starts, cut)
         weight, bias = self.linear
         return flat_points(centred(points, starts), starts, cut, weight, bias)
 
@@ -107,6 +111,8 @@ class ClusterModel:
         self, columns: Mapping[str, Any], starts: Ints, cut: Cut
     ) -> tuple[Labels, Ints]:
         """Cluster blocks of records that stand one after the other, by their columns."""
+        from supclust.cluster.flat import flat_records
+
         comparisons = self.comparisons
         if comparisons is None:
             raise ValueError("the model does not compare records; received columns of a table.")
@@ -116,6 +122,8 @@ class ClusterModel:
 
     def label_pairs(self, features: Floats, n: int, cut: Cut) -> Labels:
         """Cluster one block of n points by its condensed pair features, (n (n - 1) / 2, d)."""
+        from supclust.cluster.flat import flat_squares
+
         if features.shape != (n_pairs(n), len(self.feature_names)):
             raise ValueError(
                 f"a block of {n} points needs pair features of shape "
@@ -125,10 +133,6 @@ class ClusterModel:
         square = np.zeros((n, n), weight.dtype)
         square[np.triu_indices(n, 1)] = features.astype(weight.dtype, copy=False) @ weight + bias
         return flat_squares(lambda _: square + square.T, np.array([0, n]), cut)[0]
-
-    def _embedded(self, points: Floats, starts: Ints) -> NDArray[np.float32]:
-        matrix = np.asarray(self.weights["weight"], np.float32)
-        return centred(points, starts) @ matrix.T
 
 
 def open_model(folder: str | Path, linkage: str | None = None) -> ClusterModel:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from supclust.cluster.columns import CLUSTER
 from supclust.cluster.model import ClusterModel
-from supclust.cluster.table import CLUSTER, Clustered, Options
+from supclust.cluster.table import Clustered, Options
 from supclust.data.errors import DataError, missing
 from supclust.data.record_tables import integer_column, open_table
 from supclust.data.table_writer import require_writable, write_table

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 import supclust
 from supclust.cluster.blocks import BlockPlan, Ints, plan_blocks
+from supclust.cluster.columns import CLUSTER, kept_columns, model_columns, special_columns
 from supclust.cluster.gather import MEMORY, Chunk, gather
 from supclust.cluster.model import ClusterModel
 from supclust.cluster.prefetch import prefetched
+from supclust.cluster.rehearsal import rehearsing
 from supclust.cluster.resume import Progress
 from supclust.data.errors import DataError
 from supclust.data.record_tables import (
@@ -33,7 +35,6 @@ from supclust.data.record_tables import (
 )
 from supclust.data.table_writer import require_writable, write_table
 
-CLUSTER = "cluster"
 ROW = "record"
 
 
@@ -96,91 +97,29 @@ def cluster_table(
     if output.resolve() == table.path.resolve():
         raise DataError("is the input; choose another output", output)
     kinds = model_columns(model, table)
-    block, id = _special_columns(model, table, options)
-    keep = _kept(table, options.keep, (block, id))
-    job = Progress(output, _fingerprint(table.path, model, options, block))
-    plan = plan_blocks(_block_batches(table, block, kinds), block)
-    with job.opened():
-        finished = job.finished()
-        done = int(sum(len(plan.rows(chunk)) for chunk in finished))
-        chunks = gather(table.batches(kinds), plan, finished, job.folder, options.memory)
-        cut = model.cut(options.threshold, options.n_clusters)
-        for number, columns, starts in prefetched(_prepared(chunks, model, kinds, table.path)):
+    block, id = special_columns(model, table, options.block, options.id)
+    keep = kept_columns(table, options.keep, (block, id))
+    with rehearsing(model) as rehearsed:
+        job = Progress(output, _fingerprint(table.path, model, options, block))
+        plan = plan_blocks(_block_batches(table, block, kinds), block)
+        with job.opened():
+            finished = job.finished()
+            done = int(sum(len(plan.rows(chunk)) for chunk in finished))
+            chunks = gather(table.batches(kinds), plan, finished, job.folder, options.memory)
+            cut = model.cut(options.threshold, options.n_clusters)
+            for number, columns, starts in prefetched(_prepared(chunks, model, kinds, table.path)):
+                if progress:
+                    progress(done, plan.n)
+                rehearsed.result()
+                label = model.label_records if isinstance(columns, Mapping) else model.label_points
+                labels, _ = label(columns, starts, cut)
+                job.store(number, labels)
+                done += len(labels)
             if progress:
                 progress(done, plan.n)
-            label = model.label_records if isinstance(columns, Mapping) else model.label_points
-            labels, _ = label(columns, starts, cut)
-            job.store(number, labels)
-            done += len(labels)
-        if progress:
-            progress(done, plan.n)
-        clusters, count = _numbered(plan, job)
-        _write(output, table, plan, clusters, block, id, keep)
+            clusters, count = _numbered(plan, job)
+            _write(output, table, plan, clusters, block, id, keep)
     return Clustered(plan.n, len(plan.names), count, len(finished), job.discarded)
-
-
-def model_columns(model: ClusterModel, table: RecordTable) -> dict[str, Kind]:
-    """The columns that the model reads and what they are; refuses a table without them."""
-    comparisons = model.comparisons
-    if comparisons is None and model.kind == "pairs":
-        raise DataError(
-            "the model was trained on features of pairs, not on records; name a folder or table "
-            "of pair features",
-            table.path,
-        )
-    kinds: dict[str, Kind] = (
-        dict(comparisons.kinds)
-        if comparisons is not None
-        else dict.fromkeys(model.feature_names, "number")
-    )
-    missing = [name for name in kinds if name not in table.names]
-    if missing:
-        raise DataError(
-            f"the model needs the columns {', '.join(list(kinds)[:12])}"
-            f"{', ...' if len(kinds) > 12 else ''}; {missing[0]!r} is not there. "
-            f"The columns are {', '.join(table.names[:12])}"
-            f"{', ...' if len(table.names) > 12 else ''}: rename them as in training",
-            table.path,
-        )
-    return kinds
-
-
-def _special_columns(
-    model: ClusterModel, table: RecordTable, options: Options
-) -> tuple[str | None, str | None]:
-    noted = model.records or {}
-    block = options.block or noted.get("block")
-    if block is not None and block not in table.names:
-        table.require(block) if options.block else None
-        raise DataError(
-            f"the model was trained with blocks from column {block!r}, which is not there. Name "
-            "the column of blocks with --block",
-            table.path,
-        )
-    id = options.id
-    if id is None and noted.get("id") in table.names:
-        id = noted["id"]
-    if id is None and "id" in table.names:
-        id = "id"
-    if id is not None:
-        table.require(id)
-    return block, id
-
-
-def _kept(
-    table: RecordTable, keep: Sequence[str], special: tuple[str | None, str | None]
-) -> list[str]:
-    names = list(table.names) if list(keep) == ["all"] else list(keep)
-    table.require(*names)
-    kept = [name for name in dict.fromkeys(names) if name not in special]
-    taken = [name for name in (*kept, *special) if name == CLUSTER]
-    if taken:
-        raise DataError(
-            f"has a column {CLUSTER!r} already, which is what the output's is called; rename it, "
-            "or do not keep it",
-            table.path,
-        )
-    return kept
 
 
 def _block_batches(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.cluster.edges import cluster_edges
-from supclust.cluster.flat import Cut, centred, flat_points, flat_records
+from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records
 from supclust.data.block import Block, Kind, n_pairs
 from supclust.data.comparisons import Comparison, RecordComparisons
 from supclust.data.edge_lists import Edges
@@ -26,8 +26,9 @@ def use_kernels(dtype: type) -> None:
         return
     starts, cut = np.cumsum([0, *_SIZES]), Cut(-1.0, 1.0)
     n = int(starts[-1])
-    points = centred(np.arange(2.0 * n).reshape(n, 2), starts)
-    flat_points(points, starts, cut)
+    points = np.arange(2.0 * n).reshape(n, 2)
+    flat_points(embedded(points, starts, np.eye(2, dtype=np.float32)), starts, cut)
+    points = centred(points, starts)
     flat_points(points, starts, cut, np.ones(2, np.float32))
     both = RecordComparisons((Comparison("text", "text"), Comparison("number", "number")))
     texts = [("a b", "a c", "d")[i % 3] for i in range(n)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from supclust.commands.wording import counted
+from supclust.commands.wording import counted, names_in
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 
@@ -52,7 +52,6 @@ def run(options: argparse.Namespace) -> int:
     from supclust.cluster.model import open_model
     from supclust.cluster.pairs import cluster_pairs, is_pair_layout
     from supclust.cluster.table import Options, cluster_table
-    from supclust.commands.training_input import names_in
 
     start = time.perf_counter()
     _check_cut(options)

@@ -59,7 +59,7 @@ def run_list(options: argparse.Namespace) -> int:
 
 def run_check(options: argparse.Namespace) -> int:
     """Print what is there; the first thing that is wrong is an error."""
-    from supclust.commands.training_input import names_in
+    from supclust.commands.wording import names_in
     from supclust.data.check import check_path
 
     named = {

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.commands.wording import counted
+from supclust.commands.wording import counted, names_in
 from supclust.experiment.values import LINKAGES, OBJECTIVES
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, train, save, and say what was done."""
-    from supclust.commands.training_input import choose_blocks, names_in
+    from supclust.commands.training_input import choose_blocks
 
     _check_output(options.output)
     found = _read(options)
@@ -120,7 +120,6 @@ def _check_output(folder: Path) -> None:
 def _read(options: argparse.Namespace) -> TrainingInput:
     from supclust.cluster.pairs import is_pair_layout
     from supclust.commands.training_input import (
-        names_in,
         read_training_pairs,
         read_training_records,
     )

@@ -158,22 +158,3 @@ def choose_blocks(
 
     wanted = [b for b in found.blocks if train is None or b.name in set(train)]
     return hold_out(wanted, share, seed)
-
-
-def names_in(text: str | None) -> list[str] | None:
-    """Names from a file, one per line, or from a list separated by commas.
-
-    >>> names_in("a, b"), names_in(None)
-    (['a', 'b'], None)
-    """
-    if text is None:
-        return None
-    path = Path(text)
-    if path.is_file():
-        lines = path.read_text(encoding="utf-8").splitlines()
-        names = [line.strip() for line in lines if line.strip()]
-    else:
-        names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ValueError(f"a list of names is empty: {text!r}. Write them as a,b,c or in a file.")
-    return names

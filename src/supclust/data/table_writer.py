@@ -79,9 +79,17 @@ def _quoted(name: str, delimiter: str) -> str:
 
 
 def _write_parquet(draft: Path, path: Path, schema: Any, batches: Iterable[Any]) -> None:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(str(draft), schema) as writer:
+    # Ids and clusters mostly count up: as differences they take a tenth of the room, and less time.
+    counts = [field.name for field in schema if pa.types.is_integer(field.type)]
+    with pq.ParquetWriter(
+        str(draft),
+        schema,
+        use_dictionary=[name for name in schema.names if name not in counts],
+        column_encoding=dict.fromkeys(counts, "DELTA_BINARY_PACKED"),
+    ) as writer:
         for batch in batches:
             writer.write_batch(batch)
 

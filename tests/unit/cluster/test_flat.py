@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import supclust
 from supclust.cluster import flat
-from supclust.cluster.flat import Cut, centred, flat_points, flat_records, flat_squares
+from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records, flat_squares
 from supclust.data.comparisons import Comparison, RecordComparisons
 from supclust.hac.tree import cut_tree
 
@@ -104,6 +104,23 @@ def test_a_common_offset_costs_no_digits(rng: np.random.Generator) -> None:
     assert (
         flat_points(centred(shifted, starts), starts, Cut(-1.0, 1.0))[0].tolist() == near.tolist()
     )
+
+
+@pytest.mark.parametrize("width", [1, 3, flat._NARROW, flat._NARROW + 1])  # the last one by BLAS
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_embedding_is_the_product_of_centred_points(
+    width: int, kind: type, rng: np.random.Generator
+) -> None:
+    points, starts = blocks(rng, d=width)
+    points, starts = points.astype(kind), np.insert(starts, 3, starts[3])  # with an empty block
+    matrix = rng.normal(size=(2, width)).astype(np.float32)
+    found = embedded(points + 5, starts, matrix)
+    middle = points.astype(np.float64)
+    for first, stop in pairwise(starts.tolist()):
+        if stop > first:
+            middle[first:stop] -= middle[first:stop].mean(axis=0)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, middle @ matrix.T, atol=1e-5 * width)
 
 
 def test_overflow_is_refused() -> None:
