@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 import supclust
 from benchmarks.timing import exponent, interleaved, peak_extra_bytes, table
 from supclust.hac import linkages
+from supclust.hac.rooms import release
 from supclust.metrics import best_threshold, dendrogram_purity
 
 OURS = {
@@ -114,6 +115,7 @@ def growth(sizes: list[int]) -> str:
         }
         for label, value in interleaved(runs, 3).items():
             seconds[label].append(value)
+    release()  # what earlier trees have left for this one
     extra = peak_extra_bytes(lambda: supclust.linkage(D, "exp", alpha=-1.0)) / D.nbytes
     Z, labels = supclust.linkage(D, "exp", alpha=-1.0), np.arange(len(D)) % 500
     score = interleaved(

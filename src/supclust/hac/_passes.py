@@ -23,14 +23,17 @@ from supclust.hac._vector import argmin
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def nearest_of_points(matrix, nearest, distance, start, stop):
-    """Find the nearest other point (lowest index at ties) of rows ``start`` to ``stop``."""
+def nearest_of_points(matrix, known, nearest, distance, start, stop):
+    """Find the nearest other point (lowest index at ties) of rows ``start`` to ``stop``.
+
+    Where the nearest of the points before each is ``known``, it stands in ``nearest`` already.
+    """
     n = matrix.shape[0]
     for i in range(start, stop):
         row = matrix[i]
         best = -1
         if i > 0:
-            best = argmin(row, 0, i)
+            best = np.int64(nearest[i]) if known else argmin(row, 0, i)
         if i + 1 < n:
             after = i + 1 + argmin(row, i + 1, n - i - 1)
             if best < 0 or row[after] < row[best]:
@@ -179,14 +182,14 @@ def first_pass(
         _gather(matrix[first[r]], first, uc)
         _gather(matrix[first[r]], partners, ud)
         if weighted:
-            weigh(form, uc, w_uc, 0, uc.size, alpha, centre)
-            weigh(form, ud, w_ud, 0, ud.size, alpha, centre)
+            weigh(form, uc, 0, w_uc, 0, uc.size, alpha, centre)
+            weigh(form, ud, 0, w_ud, 0, ud.size, alpha, centre)
         if two_rows:
             _gather(matrix[second[r]], first, vc)
             _gather(matrix[second[r]], partners, vd)
             if weighted:
-                weigh(form, vc, w_vc, 0, vc.size, alpha, centre)
-                weigh(form, vd, w_vd, 0, vd.size, alpha, centre)
+                weigh(form, vc, 0, w_vc, 0, vc.size, alpha, centre)
+                weigh(form, vd, 0, w_vd, 0, vd.size, alpha, centre)
         _merge_columns(
             form,
             uc,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._exponential import exponential, exponential_32
+from supclust.hac._exponential import exponentials
 from supclust.hac._vector import larger
 
 # How two linkages merge. Loops branch on the form outside, never per element.
@@ -21,16 +21,15 @@ LOG = 3  # any range: weights exp(alpha Psi + H), of which H, the entropy of the
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def weigh(form, values, weights, start, length, alpha, centre):
-    """Write the weights of single points: exp(alpha (f - centre)), or 0, the entropy of a pair."""
-    if form == LINEAR and values.itemsize == 4:
-        for i in range(np.uint64(start), np.uint64(start + length)):
-            weights[i] = exponential_32((values[i] - centre) * alpha)
-    elif form == LINEAR:
-        for i in range(np.uint64(start), np.uint64(start + length)):
-            weights[i] = exponential((values[i] - centre) * alpha)
+def weigh(form, values, start, weights, begin, length, alpha, centre):
+    """Write the weights of single points: exp(alpha (f - centre)), or 0, the entropy of a pair.
+
+    The dissimilarities are those of ``values`` from ``start`` on; weights go to ``begin`` and on.
+    """
+    if form == LINEAR:
+        exponentials(values, start, weights, begin, length, alpha, centre)
     elif form == LOG:
-        for i in range(np.uint64(start), np.uint64(start + length)):
+        for i in range(np.uint64(begin), np.uint64(begin + length)):
             weights[i] = 0.0
 
 

@@ -205,7 +205,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
             _catch_up(psi, width, r, seen[r], risen, risen_at, top)
             if weighted:
                 if size[r] == 1:
-                    weigh(form, psi, weight, r * width, width, alpha, centre)
+                    weigh(form, psi, r * width, weight, r * width, width, alpha, centre)
                 _catch_up(weight, width, r, weighed[r], risen, risen_at, top)
         share = kind.type(size[v] / (size[u] + size[v]))
         into = u * width

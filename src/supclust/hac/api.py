@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from supclust.hac.chain import SMALL, Floats, Tree, build_tree
+from supclust.hac.chain import SMALL, Floats, Tree, build_small, build_tree
 from supclust.hac.explink import alpha_of
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
@@ -51,12 +51,7 @@ def linkage(
     value = alpha_of(method, alpha)
     matrix = as_floats(dissimilarity)
     matrix = _square(matrix) if matrix.ndim == 1 else matrix
-    if value == -math.inf and len(matrix) > SMALL and thread_count() > 1:
-        children, heights, sizes = _single_while_checking(matrix)
-    else:
-        checked = check_square(matrix, value)
-        children, heights, sizes = build_tree(checked.values, value, checked.low, checked.high)
-        heights = checked.restore(heights)
+    children, heights, sizes = _checked_tree(matrix, value)
     Z = np.empty((len(heights), 4))
     Z[:, :2], Z[:, 2], Z[:, 3] = children, heights, sizes
     return Z
@@ -100,6 +95,23 @@ def linkages(
     return np.split(trees, ends[:-1])
 
 
+def _checked_tree(matrix: Floats, alpha: float) -> Tree:
+    n = len(matrix) if matrix.ndim else 0
+    ordinary = matrix.shape == (n, n) and matrix.flags.c_contiguous
+    if ordinary and alpha == -math.inf and n > SMALL and thread_count() > 1:
+        return _single_while_checking(matrix)
+    tree = (
+        build_small(matrix, alpha) if ordinary and alpha > -math.inf and 2 <= n <= SMALL else None
+    )
+    if tree is not None:
+        return tree
+    checked = check_square(matrix, alpha)
+    children, heights, sizes = build_tree(
+        checked.values, alpha, checked.low, checked.high, checked.before
+    )
+    return children, checked.restore(heights), sizes
+
+
 def _single_while_checking(matrix: Floats) -> Tree:
     """Build the single-linkage tree beside the check, which takes as long.
 
@@ -107,15 +119,12 @@ def _single_while_checking(matrix: Floats) -> Tree:
     be repaired first, its tree is thrown away.
     """
     tree: list[Tree] = []
-    readable = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.flags.c_contiguous
     early = threading.Thread(target=lambda: tree.append(build_tree(matrix, -math.inf, 0.0, 0.0)))
-    if readable:
-        early.start()
+    early.start()
     try:
-        checked = check_square(matrix, -math.inf)
+        checked = check_square(matrix, -math.inf, alone=True)
     finally:
-        if readable:
-            early.join()
+        early.join()
     if not (tree and checked.values is matrix):
         tree = [build_tree(checked.values, -math.inf, checked.low, checked.high)]
     children, heights, sizes = tree[0]

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from supclust.hac import _passes
 from supclust.hac._chase import chase
+from supclust.hac._copy import copy_checked
 from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
 from supclust.hac._small import chain_in_cache
+from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.numbering import number_merges
 from supclust.hac.prim import prim
-from supclust.hac.rooms import rooms
+from supclust.hac.rooms import large_rooms, rooms
 from supclust.hac.threads import over_parts
 
 Floats = NDArray[np.floating]
@@ -29,10 +31,13 @@ Ints = NDArray[np.int64]
 Tree = tuple[Ints, Floats, Ints]
 Index = NDArray[np.unsignedinteger | np.signedinteger]
 Members = tuple[Index, Index, Index]
+Settings = tuple[int, np.floating, np.floating]
 
 SMALL = 2000  # clusters whose matrix fits a cache, where the chain alone is fastest
-PAIRED_ENOUGH = 0.15  # share of clusters in reciprocal pairs that makes a pass worth its reading
+PAIRED_ENOUGH = 0.2  # share of clusters in reciprocal pairs that makes a pass worth its reading
 COMPACT_BELOW = 0.5  # share of live columns at which the chain's matrix is compacted
+_UNEQUAL_PARTS = 32  # where the first rows take longest
+_ALONE = 2**21  # bytes below which another thread would come too late
 
 
 @njit(cache=True, nogil=True)
@@ -52,7 +57,33 @@ def choose_form(alpha, low, high, n, sample):  # type: ignore[no-untyped-def]
     return LINEAR if reach < room else LOG
 
 
-def build_tree(matrix: Floats, alpha: float, low: float, high: float) -> Tree:
+def build_small(matrix: Floats, alpha: float) -> Tree | None:
+    """Check and cluster 2 to `SMALL` points, reading the matrix from memory once.
+
+    Args:
+        matrix: (n, n) contiguous float32 or float64; not changed.
+        alpha: Any member of the family above -inf.
+
+    Returns:
+        As `build_tree`; ``None`` where `validate.check_square` has to look at the matrix first.
+    """
+    n = len(matrix)
+    psi, weight = _small_rooms(matrix, alpha)
+    side = VECTOR_BYTES // matrix.itemsize
+    found = np.tile([1.0, math.inf, -math.inf], (-(-n // side), 1))
+
+    def copy(a: int, b: int) -> None:
+        found[a] = copy_checked(matrix, n, psi, a * side, min(b * side, n))
+
+    over_parts(copy, len(found), 1 if matrix.nbytes < _ALONE else None)
+    if not found[:, 0].all():
+        return None
+    return _small_tree(psi, weight, alpha, found[:, 1].min(), found[:, 2].max())
+
+
+def build_tree(
+    matrix: Floats, alpha: float, low: float, high: float, before: Index | None = None
+) -> Tree:
     """Build the greedy ExpLink tree of one checked matrix.
 
     Args:
@@ -61,6 +92,7 @@ def build_tree(matrix: Floats, alpha: float, low: float, high: float) -> Tree:
         alpha: Any member of the family, -inf to inf.
         low: Smallest off-diagonal value.
         high: Largest off-diagonal value.
+        before: The nearest of the points before each, if known (`validate.CheckedMatrix`).
 
     Returns:
         children (n - 1, 2), heights (n - 1,) non-decreasing, sizes (n - 1,), in SciPy's numbering.
@@ -69,31 +101,51 @@ def build_tree(matrix: Floats, alpha: float, low: float, high: float) -> Tree:
     -inf).
     """
     n = len(matrix)
-    pairs = np.empty((max(n - 1, 0), 2), np.int64)
-    heights = np.empty(max(n - 1, 0), matrix.dtype)
+    if 1 < n <= SMALL and alpha != -math.inf:
+        psi, weight = _small_rooms(matrix, alpha)
+        psi[:] = matrix
+        return _small_tree(psi, weight, alpha, low, high)
+    pairs, heights = _no_merges(matrix)
     if n > 1 and alpha == -math.inf:
         prim(matrix, pairs, heights)
     elif n > 1:
-        form = choose_form(alpha, low, high, n, matrix)
-        kind = matrix.dtype.type
-        alpha_in, centre = kind(alpha if form >= LINEAR else 0.0), kind((low + high) / 2)
-        _Shrinking(form, matrix, alpha_in, centre, pairs, heights).run()
+        _Shrinking(matrix, _settings(matrix, alpha, low, high), pairs, heights).run(before)
     return number_merges(pairs, heights)
+
+
+def _small_rooms(matrix: Floats, alpha: float) -> list[Floats]:
+    n = len(matrix)
+    return rooms((n, n), (1 if alpha in (0.0, math.inf) else n, n), dtype=matrix.dtype)
+
+
+def _small_tree(psi: Floats, weight: Floats, alpha: float, low: float, high: float) -> Tree:
+    """Chase the chain of a matrix that may be destroyed."""
+    n = len(psi)
+    pairs, heights = _no_merges(psi)
+    form, alpha_in, centre = _settings(psi, alpha, low, high)
+    size, leaf = np.ones(n, np.int32), np.arange(n)
+    chain_in_cache(form, psi, weight, alpha_in, centre, size, leaf, pairs, heights)
+    return number_merges(pairs, heights)
+
+
+def _no_merges(matrix: Floats) -> tuple[Ints, Floats]:
+    """Room for the merges of a tree."""
+    count = max(len(matrix) - 1, 0)
+    return np.empty((count, 2), np.int64), np.empty(count, matrix.dtype)
+
+
+def _settings(matrix: Floats, alpha: float, low: float, high: float) -> Settings:
+    """Form, alpha and centre of the weights, in the matrix's type."""
+    form, kind = choose_form(alpha, low, high, len(matrix), matrix), matrix.dtype.type
+    return form, kind(alpha if form >= LINEAR else 0.0), kind((low + high) / 2)
 
 
 class _Shrinking:
     """The state of one large tree: a matrix that gets smaller, and the merges made so far."""
 
-    def __init__(
-        self,
-        form: int,
-        matrix: Floats,
-        alpha: np.floating,
-        centre: np.floating,
-        pairs: Ints,
-        heights: Floats,
-    ) -> None:
-        self.form, self.matrix, self.alpha, self.centre = form, matrix, alpha, centre
+    def __init__(self, matrix: Floats, settings: Settings, pairs: Ints, heights: Floats) -> None:
+        self.form, self.alpha, self.centre = settings
+        self.matrix = matrix
         self.pairs, self.heights, self.done = pairs, heights, 0
         n = len(matrix)
         self.dead = matrix.dtype.type(np.finfo(matrix.dtype).max / 4)
@@ -104,20 +156,28 @@ class _Shrinking:
         self.psi = self.weight = matrix[:0]
         self.slot = self.leaf
 
-    def run(self) -> None:
+    def run(self, before: Index | None) -> None:
         """Merge to the root."""
         n = len(self.matrix)
-        if n <= SMALL:
-            wide = n if self.form >= LINEAR else 1
-            psi, weight = rooms((n, n), (wide, n), dtype=self.matrix.dtype)
-            psi[:] = self.matrix
-            self._finish(psi, weight)
-            return
+        self.nearest[:] = -1 if before is None else before
+        known = before is not None
         over_parts(
-            lambda a, b: _passes.nearest_of_points(self.matrix, self.nearest, self.distance, a, b),
+            lambda a, b: _passes.nearest_of_points(
+                self.matrix, known, self.nearest, self.distance, a, b
+            ),
             n,
+            _UNEQUAL_PARTS,
         )
-        self._first_pass()
+        members = self._listed(np.ones(n, np.bool_))
+        count = len(members[0])
+        wide = count if self.form >= LINEAR else 1
+        with large_rooms((count, count), (wide, count), dtype=self.matrix.dtype) as matrices:
+            self.psi, self.weight = matrices
+            self._shrink(*members)
+            self.psi = self.weight = self.matrix[:0]  # they are no longer ours
+
+    def _shrink(self, first: Index, second: Index, paired: Index) -> None:
+        self._first_pass(first, second, paired)
         while len(self.slot) > SMALL:
             first, second, paired = self._listed(np.ones(len(self.slot), np.bool_))
             if len(paired) >= PAIRED_ENOUGH * len(self.slot):
@@ -126,13 +186,10 @@ class _Shrinking:
                 self._chain()
         rest = len(self.slot)
         rows = self.slot if self.form >= LINEAR else np.zeros(1, np.int64)
-        self._finish(self.psi[self.slot, :rest], self.weight[rows, :rest])
-
-    def _finish(self, psi: Floats, weight: Floats) -> None:
-        """Chase the chain to the root in a matrix that fits the cache."""
         chain_in_cache(
-            self.form, psi, weight, self.alpha, self.centre, self.size.astype(np.int32),
-            self.leaf.copy(), self.pairs[self.done :], self.heights[self.done :],
+            self.form, self.psi[self.slot, :rest], self.weight[rows, :rest], self.alpha,
+            self.centre, self.size.astype(np.int32), self.leaf.copy(), self.pairs[self.done :],
+            self.heights[self.done :],
         )  # fmt: skip
 
     def _listed(self, alive: NDArray[np.bool_], pair: bool = True) -> Members:
@@ -157,12 +214,9 @@ class _Shrinking:
         self.size, self.leaf = self.size[first], self.leaf[first]
         return share
 
-    def _first_pass(self) -> None:
-        first, second, paired = self._listed(np.ones(len(self.matrix), np.bool_))
+    def _first_pass(self, first: Index, second: Index, paired: Index) -> None:
         share = self._record(first, second, paired)
         count = len(first)
-        self.psi = np.empty((count, count), self.matrix.dtype)
-        self.weight = np.empty((count if self.form >= LINEAR else 1, count), self.matrix.dtype)
         self.slot = np.arange(count)
         over_parts(
             lambda a, b: _passes.first_pass(

@@ -73,7 +73,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
         weight = weight_room[: n * n].reshape(n, n)
         address = _pointer(addresses[k])  # type: ignore[call-arg, var-annotated]
         block = carray(address, (n, strides[k]), kind)
-        plain, low, high = copy_checked(block, n, psi)
+        plain, low, high = copy_checked(block, n, psi, 0, n)
         if not plain:
             continue
         pairs = np.empty((n - 1, 2), np.int64)
@@ -138,7 +138,7 @@ def grow(
         except ValueError as error:
             raise ValueError(f"block {k}: {error}") from None
         here = slice(offsets[k], offsets[k] + n - 1)
-        tree = build_tree(checked.values, alpha, checked.low, checked.high)
+        tree = build_tree(checked.values, alpha, checked.low, checked.high, checked.before)
         children[here], heights[here], sizes[here] = tree[0], checked.restore(tree[1]), tree[2]
 
 

@@ -1,40 +1,113 @@
-"""Memory for the matrices that a small tree destroys, kept from one call to the next.
+"""Memory for the matrices that a tree destroys, kept from one call to the next.
 
 Asking the system for fresh pages, and touching each for the first time, can take longer than
-building the tree.
+building the tree. Small rooms are simply kept, one in each thread. The large one is handed back
+lazily where the system can: until somebody needs the memory, its pages stay where they are.
 """
 
 from __future__ import annotations
 
 import math
+import mmap
+import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
 KEPT_BYTES = 2**26  # that a thread keeps at most: the two matrices of 2,000 points in float64
+LENT_SHARE = 0.25  # of the machine's memory that the large room takes at most
+_ALIGNED = 64
+
+Bytes = NDArray[np.uint8]
 
 
 class _Room(threading.local):
     """A thread's memory: trees of different threads do not meet."""
 
-    bytes: NDArray[np.uint8] = np.empty(0, np.uint8)
+    bytes: Bytes = np.empty(0, np.uint8)
 
 
-_room = _Room()
+class _Large:
+    """The large room of the process, lent to one tree at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.pages: mmap.mmap | None = None
+
+    def bytes(self, needed: int) -> Bytes:
+        if self.pages is None or len(self.pages) < needed:
+            self.pages = None  # freed first: the old and the new need not coexist
+            self.pages = mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            if hasattr(mmap, "MADV_HUGEPAGE"):
+                self.pages.madvise(mmap.MADV_HUGEPAGE)
+        return np.frombuffer(self.pages, np.uint8)
+
+    def give_back(self) -> None:
+        if self.pages is not None:
+            self.pages.madvise(mmap.MADV_FREE)
+
+
+_room, _large = _Room(), _Large()
+# A child of a fork has its own copy of the pages, and nobody in it to unlock them.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_large.__init__)  # type: ignore[misc]
 
 
 def rooms(*shapes: tuple[int, int], dtype: np.dtype[np.generic]) -> list[NDArray[np.floating]]:
     """Return uninitialised matrices; this thread's next call may hand out the same memory."""
-    sizes = [-(-math.prod(shape) * dtype.itemsize // 64) * 64 for shape in shapes]
-    needed = sum(sizes)
+    needed = _needed(shapes, dtype)
     if needed > KEPT_BYTES:
         return [np.empty(shape, dtype) for shape in shapes]
     if _room.bytes.size < needed:
-        _room.bytes = np.empty(0, np.uint8)  # freed first: the old and the new need not coexist
+        _room.bytes = np.empty(0, np.uint8)  # as above
         _room.bytes = np.empty(needed, np.uint8)
-    starts = np.cumsum([0, *sizes])
+    return _divided(_room.bytes, shapes, dtype)
+
+
+@contextmanager
+def large_rooms(
+    *shapes: tuple[int, int], dtype: np.dtype[np.generic]
+) -> Iterator[list[NDArray[np.floating]]]:
+    """Lend uninitialised matrices, which must not be used afterwards."""
+    needed = _needed(shapes, dtype)
+    if not (_can_lend(needed) and _large.lock.acquire(blocking=False)):
+        yield [np.empty(shape, dtype) for shape in shapes]
+        return
+    try:
+        yield _divided(_large.bytes(needed), shapes, dtype)
+        _large.give_back()
+    finally:
+        _large.lock.release()
+
+
+def release() -> None:
+    """Give the large room back at once."""
+    with _large.lock:
+        _large.pages = None
+
+
+def _can_lend(needed: int) -> bool:
+    if not hasattr(mmap, "MADV_FREE") or not hasattr(os, "sysconf"):
+        return False
+    return needed <= LENT_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _sizes(shapes: tuple[tuple[int, int], ...], dtype: np.dtype[np.generic]) -> list[int]:
+    return [-(-math.prod(shape) * dtype.itemsize // _ALIGNED) * _ALIGNED for shape in shapes]
+
+
+def _needed(shapes: tuple[tuple[int, int], ...], dtype: np.dtype[np.generic]) -> int:
+    return sum(_sizes(shapes, dtype))
+
+
+def _divided(
+    room: Bytes, shapes: tuple[tuple[int, int], ...], dtype: np.dtype[np.generic]
+) -> list[NDArray[np.floating]]:
+    starts = np.cumsum([0, *_sizes(shapes, dtype)])
     return [
-        _room.bytes[start : start + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+        room[start : start + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
         for start, shape in zip(starts, shapes, strict=False)
     ]

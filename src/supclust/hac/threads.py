@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
 
@@ -33,8 +33,8 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 def over_parts(function: Callable[[int, int], None], count: int, parts: int | None = None) -> None:
     """Call ``function(start, stop)`` on consecutive parts of ``range(count)``, in parallel.
 
-    Threads come from our own pool rather than Numba's: Numba's layers are not all safe to call
-    from several threads, or after a fork.
+    The caller works too. Other threads come from our own pool rather than Numba's: Numba's layers
+    are not all safe to call from several threads, or after a fork.
 
     Args:
         function: Releases the GIL; writes only what belongs to its part.
@@ -47,6 +47,19 @@ def over_parts(function: Callable[[int, int], None], count: int, parts: int | No
         function(0, count)
         return
     bounds = [count * i // parts for i in range(parts + 1)]
+    waiting = iter(list(pairwise(bounds)))
+
+    def work() -> None:
+        for start, stop in waiting:  # handed out one by one: the interpreter's lock sees to that
+            function(start, stop)
+
     pool = _pool(threads, os.getpid())
-    for done in [pool.submit(function, a, b) for a, b in pairwise(bounds)]:
-        done.result()
+    helpers = [pool.submit(work) for _ in range(min(threads, parts) - 1)]
+    try:
+        work()
+    finally:
+        # Nothing is left to do for helpers that have not begun, e.g. in a pool that waits for us.
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()

@@ -38,12 +38,15 @@ class CheckedMatrix(NamedTuple):
         low: Smallest off-diagonal value.
         high: Largest off-diagonal value.
         infinite_above: Heights above this stand for +inf; inf when there was no infinity.
+        before: (n,) the nearest of the points before each, -1 for the first, where the check came
+            upon them.
     """
 
     values: Floats
     low: float
     high: float
     infinite_above: float
+    before: NDArray[np.int32] | None = None
 
     def restore(self, heights: Floats) -> Floats:
         """Return heights with +inf where a pair "never alike" has weight."""
@@ -51,8 +54,12 @@ class CheckedMatrix(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _plain_range(matrix, found, height, first_panel, last_panel):  # type: ignore[no-untyped-def]
+def _plain_range(  # type: ignore[no-untyped-def]
+    matrix, found, before, height, first_panel, last_panel
+):
     """Gather the range of panels of rows that are finite and exactly symmetric, at vector speed.
+
+    In passing, ``before`` gets the nearest of the points before each.
 
     Where anything is out of the ordinary, ``found[panel, 2]`` is set and `_scan` looks closer.
     """
@@ -65,7 +72,8 @@ def _plain_range(matrix, found, height, first_panel, last_panel):  # type: ignor
         low, high, mirrored = np.inf, -np.inf, True
         for i in range(max(top, 1), bottom):
             row = matrix[i]
-            low = min(low, np.float64(row[argmin(row, 0, i)]))
+            before[i] = argmin(row, 0, i)
+            low = min(low, np.float64(row[before[i]]))
             high = max(high, np.float64(row[argmax(row, 0, i)]))
             for j in range(top if i < whole else 0, i):
                 mirrored &= row[j] == matrix[j, i]
@@ -109,7 +117,7 @@ def _scan(matrix, part, first_tile, last_tile):  # type: ignore[no-untyped-def]
     part[_LOW], part[_HIGH], part[_ASYMMETRY], part[_INFINITE] = low, high, gap, infinite
 
 
-def check_square(dissimilarity: ArrayLike, alpha: float) -> CheckedMatrix:
+def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False) -> CheckedMatrix:
     """Check a square matrix of dissimilarities and make it safe for the kernels.
 
     Args:
@@ -118,6 +126,7 @@ def check_square(dissimilarity: ArrayLike, alpha: float) -> CheckedMatrix:
             changed; copied only if it is not exactly symmetric, not contiguous, not
             float32/float64, or holds infinities.
         alpha: The member of the family it will be used with (it decides what stands for +inf).
+        alone: On this thread only, where the other cores are busy.
 
     Returns:
         The checked matrix.
@@ -137,9 +146,11 @@ def check_square(dissimilarity: ArrayLike, alpha: float) -> CheckedMatrix:
         )
     require_memory(2 * matrix.nbytes if abs(alpha) != math.inf else 0, f"clustering {n:,} points")
     matrix = np.ascontiguousarray(matrix)
-    found = _scanned(matrix)
+    before = np.full(n, -1, np.int32)
+    found = _scanned(matrix, before, alone)
     _refuse_bad(matrix, found)
-    return _made_safe(matrix, found, alpha)
+    checked = _made_safe(matrix, found, alpha)
+    return checked._replace(before=before) if len(found) == 1 else checked
 
 
 def as_floats(values: ArrayLike) -> Floats:
@@ -157,13 +168,16 @@ def as_floats(values: ArrayLike) -> Floats:
     return array.astype(np.float64)
 
 
-def _scanned(matrix: Floats) -> NDArray[np.float64]:
-    """Return what `_scan` finds; the usual matrix, with nothing to find, takes the fast way."""
+def _scanned(matrix: Floats, before: NDArray[np.int32], alone: bool) -> NDArray[np.float64]:
+    """Return what `_scan` finds; the usual matrix, with nothing to find, takes the fast way.
+
+    Then there is one row only, and ``before`` is filled.
+    """
     n = len(matrix)
     height = _PANEL // matrix.itemsize
     plain = np.empty((-(-n // height), 3))
-    parts = 1 if matrix.nbytes < _ALONE else None
-    over_parts(lambda a, b: _plain_range(matrix, plain, height, a, b), len(plain), parts)
+    parts = 1 if alone or matrix.nbytes < _ALONE else None
+    over_parts(lambda a, b: _plain_range(matrix, plain, before, height, a, b), len(plain), parts)
     if not plain[:, 2].any():
         found = np.zeros((1, 8))
         found[0, [_LOW, _HIGH, _BAD_I, _UNEQUAL_I]] = plain[:, 0].min(), plain[:, 1].max(), -1, -1

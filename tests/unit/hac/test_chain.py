@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 import generators
 from oracles.hac import greedy_tree, replay
 from supclust.hac import chain
-from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, weigh
+from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
 from supclust.hac.api import linkage
 from supclust.hac.validate import check_square
 
@@ -114,15 +114,6 @@ def test_faces_scale_values_stay_finite_in_float32(alpha: float, rng: np.random.
     replay(D.astype(np.float64), Z, alpha, rtol=2e-5)
 
 
-@pytest.mark.parametrize(("dtype", "ulps"), [(np.float32, 2), (np.float64, 2)])
-def test_our_exponential_is_good_to_the_last_digits(dtype: type, ulps: int) -> None:
-    x = np.linspace(-60, 60, 4001).astype(dtype)
-    out = np.empty_like(x)
-    weigh(LINEAR, x, out, 0, x.size, dtype(1), dtype(0))
-    exact = np.exp(x.astype(np.float64))
-    np.testing.assert_allclose(out, exact, rtol=ulps * float(np.finfo(dtype).eps))
-
-
 def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator) -> None:
     cyclic = np.fromfunction(lambda i, j: ((j - i) % 40) / 40, (40, 40))
     for D in (cyclic, rng.random((40, 40)), np.full((40, 40), math.nan)):
@@ -133,6 +124,46 @@ def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator
         D[rng.random((n, n)) < rng.random()] = math.nan
         for alpha in (0.0, math.inf, 2.0, -1e9):
             assert len(chain.build_tree(D, alpha, 0.0, 1.0)[0]) == n - 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("alpha", [0.0, -1.0, math.inf])
+@pytest.mark.parametrize("ties", [False, True])
+def test_what_the_check_found_in_passing_changes_nothing(
+    dtype: type, alpha: float, ties: bool, rng: np.random.Generator
+) -> None:
+    points = rng.integers(0, 9, (chain.SMALL + 150, 3)) if ties else rng.normal(size=(2150, 3))
+    D = squareform(pdist(points)).astype(dtype)
+    checked = check_square(D, alpha)
+    assert checked.before is not None and checked.before[0] == -1
+    assert checked.before[700] == np.argmin(D[700, :700])
+    known = chain.build_tree(D, alpha, checked.low, checked.high, checked.before)
+    for ours, alone in zip(
+        known, chain.build_tree(D, alpha, checked.low, checked.high), strict=True
+    ):
+        np.testing.assert_array_equal(ours, alone)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 16, 17, 100, 800])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_trees_are_checked_while_they_are_copied(
+    n: int, dtype: type, rng: np.random.Generator
+) -> None:
+    D = squareform(pdist(rng.normal(size=(n, 3)))).astype(dtype)
+    for alpha in (0.0, -1.5, math.inf):
+        checked = check_square(D, alpha)
+        expected = chain.build_tree(D, alpha, checked.low, checked.high)
+        found = chain.build_small(D, alpha)
+        assert found is not None
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    for odd in (math.nan, math.inf, -math.inf, 1e31, 5.0):  # at any place, on either side
+        i, j = rng.permutation(n)[:2]
+        wrong = D.copy()
+        wrong[i, j] = odd
+        assert chain.build_small(wrong, -1.0) is None
+        wrong[j, i] = odd
+        assert (chain.build_small(wrong, -1.0) is None) == (odd != 5.0)
 
 
 def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Generator) -> None:

@@ -1,14 +1,17 @@
-"""Memory that is kept between small trees."""
+"""Memory that is kept between trees."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
 from supclust.hac import rooms as rooms_module
-from supclust.hac.rooms import rooms
+from supclust.hac.rooms import large_rooms, release, rooms
 
 F64 = np.dtype(np.float64)
 
@@ -41,3 +44,65 @@ def test_large_matrices_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     (first,) = rooms((100, 100), dtype=F64)
     (second,) = rooms((100, 100), dtype=F64)
     assert not np.shares_memory(first, second)
+
+
+def address(array: np.ndarray) -> int:
+    return int(array.ctypes.data)
+
+
+needs_lazy_return = pytest.mark.skipif(
+    not rooms_module._can_lend(1), reason="needs a system that takes memory back lazily"
+)
+
+
+@needs_lazy_return
+def test_a_large_room_is_lent_again_and_its_matrices_do_not_overlap() -> None:
+    with large_rooms((30, 30), (1, 30), dtype=F64) as (first, second):
+        first[:], second[:] = 1, 2
+        assert (first == 1).all() and (second == 2).all()
+        place = address(first)
+    with large_rooms((20, 20), dtype=F64) as (again,):
+        again[:] = 3  # whatever it holds, it can be written
+        assert address(again) == place and (again == 3).all()
+    release()
+    assert rooms_module._large.pages is None
+
+
+@needs_lazy_return
+def test_a_room_that_is_lent_is_not_lent_twice() -> None:
+    with large_rooms((9, 9), dtype=F64) as (mine,), large_rooms((9, 9), dtype=F64) as (other,):
+        mine[:], other[:] = 1, 2
+        assert (mine == 1).all()
+
+
+@needs_lazy_return
+def test_an_error_gives_the_room_back() -> None:
+    with pytest.raises(KeyError), large_rooms((9, 9), dtype=F64):
+        raise KeyError
+    assert not rooms_module._large.lock.locked()
+
+
+def test_more_than_its_share_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    release()
+    monkeypatch.setattr(rooms_module, "LENT_SHARE", 0.0)
+    with large_rooms((9, 9), dtype=F64) as (matrix,):
+        matrix[:] = 1
+    assert rooms_module._large.pages is None
+
+
+@needs_lazy_return
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_child_of_a_fork_is_lent_its_own() -> None:
+    code = (
+        "import os, sys, numpy as np\n"
+        "from supclust.hac.rooms import large_rooms\n"
+        "with large_rooms((9, 9), dtype=np.dtype(float)) as (mine,):\n"
+        "    mine[:] = 1\n"
+        "    child = os.fork()\n"
+        "    if not child:\n"
+        "        with large_rooms((9, 9), dtype=np.dtype(float)) as (own,):\n"
+        "            own[:] = 2\n"
+        "            os._exit(int(not ((own == 2).all() and (mine == 1).all())))\n"
+        "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or int((mine != 1).any()))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -83,7 +83,7 @@ def test_a_copy_is_checked(dtype: type, n: int, rng: np.random.Generator) -> Non
     wide[:n, :n] += wide[:n, :n].T.copy()
     copy, off_diagonal = np.empty((n, n), dtype), ~np.eye(n, dtype=bool)
     numbers = wide[:n, :n][off_diagonal]
-    assert copy_checked(wide, n, copy) == (True, numbers.min(), numbers.max())
+    assert copy_checked(wide, n, copy, 0, n) == (True, numbers.min(), numbers.max())
     np.testing.assert_array_equal(copy[off_diagonal], numbers.reshape(copy[off_diagonal].shape))
     for _ in range(20):
         i, j = rng.permutation(n)[:2]
@@ -92,4 +92,4 @@ def test_a_copy_is_checked(dtype: type, n: int, rng: np.random.Generator) -> Non
             spoiled[i, j] = odd
             if both:
                 spoiled[j, i] = odd
-            assert not copy_checked(spoiled, n, copy)[0]
+            assert not copy_checked(spoiled, n, copy, 0, n)[0]
