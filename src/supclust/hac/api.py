@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -53,8 +54,13 @@ def linkage(
     matrix = _square(matrix) if matrix.ndim == 1 else matrix
     children, heights, sizes = _checked_tree(matrix, value)
     Z = np.empty((len(heights), 4))
-    Z[:, :2], Z[:, 2], Z[:, 3] = children, heights, sizes
+    _put(Z, (children, heights, sizes))
     return Z
+
+
+def _put(Z: NDArray[np.float64], tree: Tree) -> None:
+    """Fill SciPy's columns."""
+    Z[:, :2], Z[:, 2], Z[:, 3] = tree
 
 
 def linkages(
@@ -91,8 +97,13 @@ def linkages(
     children = np.empty((int(ends[-1]), 2), np.int64)
     heights, sizes = np.empty(len(children), kind), np.empty(len(children), np.int64)
     grow(blocks, lengths, np.full(len(blocks), value), ends - lengths + 1, children, heights, sizes)
-    trees = np.column_stack([children, heights, sizes]).astype(np.float64)
-    return np.split(trees, ends[:-1])
+    Z = np.empty((len(children), 4))
+    over_parts(
+        lambda a, b: _put(Z[a:b], (children[a:b], heights[a:b], sizes[a:b])),
+        len(Z),
+        1 if Z.nbytes < _SMALL_OUTPUT else None,
+    )
+    return [Z[a:b] for a, b in pairwise([0, *ends.tolist()])]
 
 
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:
@@ -152,6 +163,7 @@ def _square(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
     return square
 
 
+_SMALL_OUTPUT = 2**20  # bytes, below which another thread would come too late
 _PANEL = 16  # columns read together: a cache line of them
 
 
