@@ -18,6 +18,7 @@ from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, merge_entry, weigh
 from supclust.hac._vector import argmin_beyond, larger
 
 _NARROW = 32  # clusters below which there is nothing to gain from a smaller matrix
+_WIDE = 400  # columns above which a smaller matrix pays earlier
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -35,8 +36,22 @@ def _catch_up(flat, width, x, seen, risen, risen_at, top):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _merge(form, psi, weight, into, other, width, share, alpha):
-    """Merge the row at ``other`` into the row at ``into``, in place, column by column."""
+def _catch_up_weights(flat, slot, width, x, seen, risen, risen_at, top):
+    """As `_catch_up` for the weights, whose rows are where ``slot`` says."""
+    row = np.uint64(slot[x]) * width
+    i = top
+    while i > 0 and risen_at[i - 1] > seen:
+        i -= 1
+        u = risen[i]
+        flat[row + np.uint64(u)] = flat[np.uint64(slot[u]) * width + x]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _merge(form, psi, weight, into, other, ours, theirs, width, share, alpha):
+    """Merge the row at ``other`` into the row at ``into``, in place, column by column.
+
+    Their weights are the rows at ``ours`` and ``theirs``.
+    """
     one = psi.dtype.type(1.0)
     if form == MAX:
         for i in range(width):
@@ -48,14 +63,14 @@ def _merge(form, psi, weight, into, other, width, share, alpha):
             )
     elif form == LINEAR:
         for i in range(width):
-            psi[into + i], weight[into + i] = merge_entry(
-                LINEAR, psi[into + i], weight[into + i], psi[other + i], weight[other + i],
+            psi[into + i], weight[ours + i] = merge_entry(
+                LINEAR, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i],
                 one, one, one,
             )  # fmt: skip
     else:
         for i in range(width):
-            psi[into + i], weight[into + i] = merge_entry(
-                LOG, psi[into + i], weight[into + i], psi[other + i], weight[other + i],
+            psi[into + i], weight[ours + i] = merge_entry(
+                LOG, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i],
                 one, alpha, one,
             )  # fmt: skip
 
@@ -82,17 +97,40 @@ def _drop_stale(born, risen, risen_at, top):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _narrow(flat, width, columns, size, least_size):
-    """Keep the rows and columns listed, in the same memory; rows of smaller clusters are skipped.
+def _narrow(flat, width, rows, columns):
+    """Keep the rows and columns listed, both ascending, in the same memory.
 
     Every number moves forward or stays, so none is overwritten before it is read.
     """
     m = np.uint64(columns.size)
-    for r in range(m):
-        if size[columns[r]] >= least_size:
-            row = columns[r] * width
-            for c in range(m):
-                flat[r * m + c] = flat[row + columns[c]]
+    for r in range(np.uint64(rows.size)):
+        row = rows[r] * width
+        for c in range(m):
+            flat[r * m + c] = flat[row + columns[c]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move_slots(slot, size, columns, vacant):
+    """List the rows of weights in use, ascending, and number them anew; returns them.
+
+    ``slot`` becomes that of the clusters by their new columns; the rest goes to ``vacant``.
+    """
+    owner = np.full(slot.size, -1, np.int32)
+    for c in range(columns.size):
+        k = columns[c]
+        slot[c], row = -1, slot[k]
+        if size[k] > 1:
+            owner[row] = c
+    used = np.empty(columns.size, np.uint64)
+    count = 0
+    for row in range(owner.size):
+        if owner[row] >= 0:
+            used[count] = row
+            slot[owner[row]] = count
+            count += 1
+    for row in range(count, columns.size):
+        vacant[columns.size - 1 - row] = row
+    return used[:count]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -104,7 +142,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         psi_rows: (n, n) linkages of n clusters, exactly symmetric, finite off the diagonal.
         weight_rows: (n, n) weights (`LINEAR`, `LOG`) of clusters of two points or more, or one
             row. A single point gets its weights when it merges: half of all pairs are weighed
-            once, the rest never.
+            once, the rest never. They go to a row that was used last: it is still in the cache.
         alpha: Of the weights.
         centre: Of the weights.
         size: (n,) int32 points of each cluster; updated.
@@ -127,13 +165,20 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
     nearest = np.full(n, -1, np.int32)
     distance = np.empty(n, kind)
     found = np.zeros(n, np.int32)  # number of merges when the nearest was found
+    slot = np.full(n, -1, np.int32)  # row of a cluster's weights
+    vacant = np.empty(n, np.int32)  # rows that nobody uses, the next one last
+    vacancies = 0
     chain = np.empty(n + 1, np.uint64)
     risen = np.empty(n, np.uint32)  # merged clusters in the order of their births, stale ones too
     risen_at = np.empty(n, np.int32)
     top = 0
     for i in range(n):
         psi[i * n + i] = dead
+        if size[n - 1 - i] == 1:
+            vacant[vacancies] = n - 1 - i
+            vacancies += 1
         if size[i] > 1:
+            slot[i] = i
             weighed[i] = 0
             risen[top] = i
             risen_at[top] = 0
@@ -144,15 +189,17 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
     alive = n
     width = np.uint64(n)
     for merges in range(n - 1):
-        if 2 * alive <= width and alive >= _NARROW:
+        if alive >= _NARROW and alive <= (0.6 if width > _WIDE else 0.5) * width:
             columns = np.flatnonzero(barrier[:width] == 0).astype(np.uint64)
             place = np.full(width, -1, np.int32)
             for c in range(alive):
                 place[columns[c]] = c
             top = _drop_stale(born, risen, risen_at, top)
-            _narrow(psi, width, columns, size, 1)
+            _narrow(psi, width, columns, columns)
             if weighted:
-                _narrow(weight, width, columns, size, 2)
+                used = _move_slots(slot, size, columns, vacant)
+                vacancies = alive - used.size
+                _narrow(weight, width, used, columns)
             for c in range(alive):
                 k = columns[c]
                 size[c], leaf[c], born[c], seen[c] = size[k], leaf[k], born[k], seen[k]
@@ -205,14 +252,21 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
             _catch_up(psi, width, r, seen[r], risen, risen_at, top)
             if weighted:
                 if size[r] == 1:
-                    weigh(form, psi, r * width, weight, r * width, width, alpha, centre)
-                _catch_up(weight, width, r, weighed[r], risen, risen_at, top)
+                    vacancies -= 1
+                    slot[r] = vacant[vacancies]
+                    row = np.uint64(slot[r]) * width
+                    weigh(form, psi, r * width, weight, row, width, alpha, centre)
+                    weight[row + r] = one  # of nothing; but no number must turn into a NaN
+                _catch_up_weights(weight, slot, width, r, weighed[r], risen, risen_at, top)
         share = kind.type(size[v] / (size[u] + size[v]))
         into = u * width
-        _merge(form, psi, weight, into, v * width, width, share, alpha)
+        ours, theirs = np.uint64(max(slot[u], 0)) * width, np.uint64(max(slot[v], 0)) * width
+        _merge(form, psi, weight, into, v * width, ours, theirs, width, share, alpha)
         psi[into + u] = psi[into + v] = dead
-        if weighted:  # whatever stood there, no number must turn into a NaN
-            weight[into + u] = weight[into + v] = one
+        if weighted:
+            weight[ours + u] = weight[ours + v] = one
+            vacant[vacancies] = slot[v]
+            vacancies += 1
         fresh += 1 - (size[u] > 1) - (size[v] > 1)
         size[u] += size[v]
         barrier[v] = dead
