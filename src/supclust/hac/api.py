@@ -42,7 +42,8 @@ def linkage(
     where many dissimilarities are equal, another order may give quite another tree.
 
     Complexity: O(n^2) time; up to two matrices of memory besides the input, three for a condensed
-    vector.
+    vector. That of a large tree is given back lazily: the system takes it when it is needed
+    (`supclust.hac.rooms.release`: at once).
 
     >>> import supclust
     >>> Z = supclust.linkage([[0, 1, 9], [1, 0, 8], [9, 8, 0]], "average")
