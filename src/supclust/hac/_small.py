@@ -2,11 +2,8 @@
 
 A merge rewrites one row. The other rows learn of it when they are read next: for every cluster born
 since, they copy one number from that cluster's row, which holds their linkage to it. That is a
-quarter of the memory traffic of writing the column at once, and no arithmetic. When half of the
-clusters are gone, the matrix is made smaller.
-
-Matrices are flat here and rows are offsets: a slice costs Numba more than the search of a short
-row. Offsets are unsigned, or every access would look for a negative index.
+quarter of the memory traffic of writing the column at once, and no arithmetic. When about half of
+the clusters are gone, the matrix is made smaller.
 """
 
 from __future__ import annotations
@@ -14,123 +11,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, merge_entry, weigh
-from supclust.hac._vector import argmin_beyond, larger
+from supclust.hac._rows import LINEAR, weigh
+from supclust.hac._small_rows import (
+    catch_up,
+    catch_up_weights,
+    drop_stale,
+    merge,
+    move_slots,
+    narrow,
+    somebody,
+)
+from supclust.hac._vector import argmin_beyond
 
 _NARROW = 32  # clusters below which there is nothing to gain from a smaller matrix
 _WIDE = 400  # columns above which a smaller matrix pays earlier
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _catch_up(flat, width, x, seen, risen, risen_at, top):
-    """Copy into row x its numbers for the clusters born after ``seen``, from their rows.
-
-    Of clusters that have died or grown since, it copies what nobody reads, or the same again.
-    """
-    row = x * width
-    i = top
-    while i > 0 and risen_at[i - 1] > seen:
-        i -= 1
-        u = np.uint64(risen[i])
-        flat[row + u] = flat[u * width + x]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _catch_up_weights(flat, slot, width, x, seen, risen, risen_at, top):
-    """As `_catch_up` for the weights, whose rows are where ``slot`` says."""
-    row = np.uint64(slot[x]) * width
-    i = top
-    while i > 0 and risen_at[i - 1] > seen:
-        i -= 1
-        u = risen[i]
-        flat[row + np.uint64(u)] = flat[np.uint64(slot[u]) * width + x]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _merge(form, psi, weight, into, other, ours, theirs, width, share, alpha):
-    """Merge the row at ``other`` into the row at ``into``, in place, column by column.
-
-    Their weights are the rows at ``ours`` and ``theirs``.
-    """
-    one = psi.dtype.type(1.0)
-    if form == MAX:
-        for i in range(width):
-            psi[into + i] = larger(psi[into + i], psi[other + i])
-    elif form == MEAN:
-        for i in range(width):
-            psi[into + i], _ = merge_entry(
-                MEAN, psi[into + i], one, psi[other + i], one, share, one, one
-            )
-    elif form == LINEAR:
-        for i in range(width):
-            psi[into + i], weight[ours + i] = merge_entry(
-                LINEAR, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i],
-                one, one, one,
-            )  # fmt: skip
-    else:
-        for i in range(width):
-            psi[into + i], weight[ours + i] = merge_entry(
-                LOG, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i],
-                one, alpha, one,
-            )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _somebody(barrier, x):
-    """A cluster other than x, where all its numbers are NaN: no tree then, but no crash either."""
-    y = 0
-    while y == x or barrier[y] != 0:
-        y += 1
-    return y
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _drop_stale(born, risen, risen_at, top):
-    """Keep the births of clusters that still have that form; returns how many there are."""
-    kept = 0
-    for i in range(top):
-        if born[risen[i]] == risen_at[i]:
-            risen[kept] = risen[i]
-            risen_at[kept] = risen_at[i]
-            kept += 1
-    return kept
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _narrow(flat, width, rows, columns):
-    """Keep the rows and columns listed, both ascending, in the same memory.
-
-    Every number moves forward or stays, so none is overwritten before it is read.
-    """
-    m = np.uint64(columns.size)
-    for r in range(np.uint64(rows.size)):
-        row = rows[r] * width
-        for c in range(m):
-            flat[r * m + c] = flat[row + columns[c]]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _move_slots(slot, size, columns, vacant):
-    """List the rows of weights in use, ascending, and number them anew; returns them.
-
-    ``slot`` becomes that of the clusters by their new columns; the rest goes to ``vacant``.
-    """
-    owner = np.full(slot.size, -1, np.int32)
-    for c in range(columns.size):
-        k = columns[c]
-        slot[c], row = -1, slot[k]
-        if size[k] > 1:
-            owner[row] = c
-    used = np.empty(columns.size, np.uint64)
-    count = 0
-    for row in range(owner.size):
-        if owner[row] >= 0:
-            used[count] = row
-            slot[owner[row]] = count
-            count += 1
-    for row in range(count, columns.size):
-        vacant[columns.size - 1 - row] = row
-    return used[:count]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -194,12 +88,12 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
             place = np.full(width, -1, np.int32)
             for c in range(alive):
                 place[columns[c]] = c
-            top = _drop_stale(born, risen, risen_at, top)
-            _narrow(psi, width, columns, columns)
+            top = drop_stale(born, risen, risen_at, top)
+            narrow(psi, width, columns, columns)
             if weighted:
-                used = _move_slots(slot, size, columns, vacant)
+                used = move_slots(slot, size, columns, vacant)
                 vacancies = alive - used.size
-                _narrow(weight, width, used, columns)
+                narrow(weight, width, used, columns)
             for c in range(alive):
                 k = columns[c]
                 size[c], leaf[c], born[c], seen[c] = size[k], leaf[k], born[k], seen[k]
@@ -224,11 +118,11 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
             x = chain[links - 1]
             y = nearest[x]
             if y < 0 or born[y] < 0 or born[y] > found[x]:
-                _catch_up(psi, width, x, seen[x], risen, risen_at, top)
+                catch_up(psi, width, x, seen[x], risen, risen_at, top)
                 seen[x] = merges
                 y = argmin_beyond(psi, x * width, width, barrier)
                 if y == x or barrier[y] != 0:
-                    y = _somebody(barrier, x)
+                    y = somebody(barrier, x)
                 nearest[x] = y
                 found[x] = merges
                 distance[x] = psi[x * width + np.uint64(y)]
@@ -249,7 +143,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         pairs[merges, 1] = leaf[v]
         heights[merges] = distance[x]
         for r in (u, v):
-            _catch_up(psi, width, r, seen[r], risen, risen_at, top)
+            catch_up(psi, width, r, seen[r], risen, risen_at, top)
             if weighted:
                 if size[r] == 1:
                     vacancies -= 1
@@ -257,11 +151,11 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
                     row = np.uint64(slot[r]) * width
                     weigh(form, psi, r * width, weight, row, width, alpha, centre)
                     weight[row + r] = one  # of nothing; but no number must turn into a NaN
-                _catch_up_weights(weight, slot, width, r, weighed[r], risen, risen_at, top)
+                catch_up_weights(weight, slot, width, r, weighed[r], risen, risen_at, top)
         share = kind.type(size[v] / (size[u] + size[v]))
         into = u * width
         ours, theirs = np.uint64(max(slot[u], 0)) * width, np.uint64(max(slot[v], 0)) * width
-        _merge(form, psi, weight, into, v * width, ours, theirs, width, share, alpha)
+        merge(form, psi, weight, into, v * width, ours, theirs, width, share, alpha)
         psi[into + u] = psi[into + v] = dead
         if weighted:
             weight[ours + u] = weight[ours + v] = one
@@ -275,7 +169,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         nearest[u] = -1
         alive -= 1
         if top >= min(n, fresh + fresh // 4 + 8):
-            top = _drop_stale(born, risen, risen_at, top)
+            top = drop_stale(born, risen, risen_at, top)
         risen[top] = u
         risen_at[top] = merges + 1
         top += 1
