@@ -85,7 +85,9 @@ def test_fit_says_what_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for part in ("title  text    same text, shared words", "year   number  difference", "alpha",
                  "nearest to", "cut at", "held out: pairwise F1", "model:"):  # fmt: skip
         assert part in shown
-    assert "venue" not in shown
+    assert "venue" not in shown and "in place of" not in shown
+    assert run(*arguments, "--epochs", 1, "-o", tmp_path / "m") == 0
+    assert "(in place of the one that was there)" in capsys.readouterr().out
 
 
 def test_clusters_are_those_of_the_model(trained: tuple[Path, Path], tmp_path: Path) -> None:

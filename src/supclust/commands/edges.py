@@ -59,8 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing",
         type=float,
-        help="dissimilarity of pairs that are not given; inf: never alike (default: 1 for "
-        "probabilities, else the largest given)",
+        help="dissimilarity of pairs that are not given; inf: never alike, or without weight for "
+        "alpha below 0 (default: 1 for probabilities, else the largest given)",
     )
     parser.add_argument(
         "--repeated",

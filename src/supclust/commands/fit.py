@@ -100,9 +100,10 @@ def run(options: argparse.Namespace) -> int:
     held = f"{_sizes(dev)} held out" if dev else "nothing held out: too few clusters"
     print(f"training on {_sizes(train)}, {held}", flush=True)
     model = _train(found, train, dev, options)
+    replaced = (options.output / "model.json").is_file()
     model.save(options.output)
     print("\n".join(_learned(model)))
-    print(f"model: {options.output}")
+    print(f"model: {options.output}{' (in place of the one that was there)' if replaced else ''}")
     return 0
 
 

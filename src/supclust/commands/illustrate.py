@@ -102,7 +102,11 @@ def _mismatch_lines(found: Mismatch) -> list[str]:
 
 
 def _shapes_lines(found: Shapes) -> list[str]:
-    said = [] if found.source == "real" else ["generated points: no real set below --data"]
+    said = []
+    if found.source != "real":
+        said.append(
+            "generated points: no real set below --data (supclust data fetch shapes2d downloads it)"
+        )
     for clustered in found.linkages:
         name = clustered.linkage
         note = f", alpha {found.alpha:.3f} learned" if name == "exp" else ""

@@ -41,6 +41,11 @@ def run(options: argparse.Namespace) -> int:
             f"-o needs a file; received the folder {options.output}. "
             f"Use -o {options.output / 'report.html'}."
         )
+    if not options.folder.is_dir():
+        raise ValueError(
+            f"a folder of results is needed, or of a model; {options.folder} is none. Make results "
+            "with train.py, a model with `supclust fit`."
+        )
     if _is_model(options.folder, options.data):
         _write_model(options)
     else:

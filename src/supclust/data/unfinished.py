@@ -27,6 +27,7 @@ def give_up(folder: Path) -> None:
             if entry.is_dir():
                 shutil.rmtree(entry)
         mark.unlink()
+        folder.rmdir()
 
 
 def end(folder: Path) -> None:

@@ -87,8 +87,9 @@ def marks(scores: Mapping[str, Mapping[int, float]]) -> dict[str, str]:
         scores: per method, its score on each split.
 
     Returns:
-        ``"best"`` for the highest mean; ``"p<0.01"``, ``"p<0.05"`` or ``""`` for the others, tested
-        on the splits they share with it. No marks where there is one method only.
+        ``"best"`` for the highest mean (several where it is the same) over the splits that all
+        methods have, or over its own where there are none; ``"p<0.01"``, ``"p<0.05"`` or ``""`` for
+        the others, tested on the splits they share with it. No marks for one method only.
 
     >>> marks({"a": {0: 0.9, 1: 0.8, 2: 0.9}, "b": {0: 0.1, 1: 0.1, 2: 0.2}})
     {'a': 'best', 'b': 'p<0.01'}
@@ -96,13 +97,19 @@ def marks(scores: Mapping[str, Mapping[int, float]]) -> dict[str, str]:
     known = {name: splits for name, splits in scores.items() if splits}
     if len(known) < 2:
         return dict.fromkeys(scores, "")
-    means = {name: math.fsum(splits.values()) / len(splits) for name, splits in known.items()}
+    common = set.intersection(*(set(splits) for splits in known.values()))
+    means = {}
+    for name, splits in known.items():
+        counted = [value for split, value in splits.items() if split in common or not common]
+        means[name] = math.fsum(counted) / len(counted)
     best = max(means, key=lambda name: means[name])
     found = dict.fromkeys(scores, "")
-    found[best] = "best"
     for name, splits in known.items():
         shared = sorted(splits.keys() & known[best].keys())
-        if name == best or not shared:
+        if means[name] == means[best]:
+            found[name] = "best"
+            continue
+        if not shared:
             continue
         p = paired_t_test([known[best][s] for s in shared], [splits[s] for s in shared]).p
         found[name] = "p<0.01" if p < 0.01 else "p<0.05" if p < 0.05 else ""

@@ -157,7 +157,16 @@ def result_tables(cells: Sequence[Cell], markup: Markup, *, intervals: bool = Fa
     spread = LEGEND_INTERVAL if intervals else LEGEND
     repeated = any(cell.splits > 1 for cell in cells)
     legend = SCORES + (spread if repeated else "")
+    if _unlike_splits(cells):
+        legend += "; marked by the splits that all rows of a column have"
     return with_legend(found, legend + markup.legend(cell.mark for cell in cells))
+
+
+def _unlike_splits(cells: Sequence[Cell]) -> bool:
+    counts: dict[tuple[str, ...], set[int]] = {}
+    for cell in cells:
+        counts.setdefault((cell.dataset, cell.source, cell.linkage), set()).add(cell.splits)
+    return any(len(found) > 1 for found in counts.values())
 
 
 def with_legend(tables: Sequence[Table], legend: str) -> list[Table]:

@@ -33,7 +33,7 @@ def test_shapes_without_real_data_says_so(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["shapes.png"]
     said = capsys.readouterr().out
     assert said.startswith("generated points: no real set below --data")
-    assert "learned" in said
+    assert "supclust data fetch shapes2d" in said and "learned" in said
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def test_offline_leaves_nothing_behind(tmp_path):
         address = closed.url
     with pytest.raises(FetchError, match="cannot reach"):
         fetch("rexa", tmp_path, mirror=address)
-    assert list((tmp_path / "rexa").iterdir()) == []
+    assert not (tmp_path / "rexa").exists()
     data = load_dataset("rexa", data_dir=tmp_path, cache_dir=tmp_path / "cache")
     assert len(data.notes) == 1 and data.notes[0].startswith("STAND-IN")
 
@@ -317,4 +317,4 @@ def test_altered_faces_are_not_kept(server, tmp_path):
     serve_faces(server)
     with pytest.raises(FetchError, match="do not have the expected checksum; nothing was kept"):
         fetch("faces", tmp_path, mirror=server.url)
-    assert list((tmp_path / "umist_faces").iterdir()) == []
+    assert not (tmp_path / "umist_faces").exists()

@@ -57,5 +57,17 @@ def test_marks_compare_with_the_best_on_shared_splits(rng: np.random.Generator) 
     }
 
 
+def test_the_best_is_found_on_the_splits_that_all_have() -> None:
+    many = {0: 0.96, 1: 0.96, **dict.fromkeys(range(2, 50), 0.9)}
+    few = {0: 0.95, 1: 0.95}  # its own mean is the higher one
+    assert marks({"few": few, "many": many})["many"] == "best"
+    assert marks({"few": {0: 0.95}, "other": {1: 0.9}})["few"] == "best"  # nothing in common
+
+
+def test_equal_means_are_all_best() -> None:
+    found = marks({"a": {0: 1.0, 1: 1.0}, "b": {0: 1.0, 1: 1.0}, "c": {0: 0.5, 1: 0.4}})
+    assert (found["a"], found["b"]) == ("best", "best") and found["c"] != "best"
+
+
 def test_one_method_gets_no_mark() -> None:
     assert marks({"a": {0: 1.0, 1: 0.5}}) == {"a": ""}
