@@ -70,7 +70,8 @@ def test_the_table_has_every_cell(outputs: Path, page: Page) -> None:
     for cell in cells:
         assert f"{100 * cell.mean:.1f}" in words
     best = [td for td in page.all("td") if td.get("class") == "best"]
-    assert len(best) == sum(cell.mark == "best" for cell in cells) == 8
+    marked = [(cell.metric, cell.linkage) for cell in cells if cell.mark == "best"]
+    assert len(best) == len(marked) and len(set(marked)) == 8  # one per column; ties share it
 
 
 def test_every_split_is_a_dot_of_every_linkage_and_metric(page: Page) -> None:

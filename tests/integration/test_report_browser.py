@@ -12,7 +12,9 @@ import pytest
 
 from report_pages import add_failure, hostile_outputs, run_job
 from supclust.report.data import gather
-from supclust.report.html import write_report
+from supclust.report.figures import Line, line_chart
+from supclust.report.html import page as page_of
+from supclust.report.html import write_page, write_report
 
 selenium = pytest.importorskip("selenium")
 from selenium import webdriver  # noqa: E402  (only where it is installed)
@@ -119,6 +121,28 @@ def test_the_page_does_not_scroll_sideways(page: Any) -> None:
         "return [document.documentElement.scrollWidth - edge + 1, wide]"
     )
     assert wide == [0, []]
+
+
+def test_long_trainings_wide_tables_and_numbers_fit(browser: Any, tmp_path: Path) -> None:
+    line = Line("loss", [(0, 1.0), (1000, 2.0)], "line")
+    chart = line_chart("loss", [line], x_name="epoch", y_name="loss", words="It rises.")
+    cells = "<td>100.0 ± 0.0</td>" * 12
+    table = (
+        '<div class="tables"><div class="scroll"><table><caption>A caption that is as long as '
+        f"those of the tables of scores</caption><tr>{cells}</tr></table></div></div>"
+        '<table><tr><th>a feature with a long name</th><td class="number">−0.05671</td>'
+        '<td class="bar"></td></tr></table>'
+    )
+    path = write_page(tmp_path / "wide.html", page_of("Wide", "", [("all", "All", chart + table)]))
+    over, caption, lines = opened(browser, path).execute_script(
+        "const view = document.scrollingElement, edge = view.clientWidth;"
+        "const cell = document.createRange();"
+        "cell.selectNodeContents(document.querySelector('.number'));"
+        "return [view.scrollWidth - edge,"
+        "  document.querySelector('caption').getBoundingClientRect().right - edge,"
+        "  cell.getClientRects().length]"
+    )
+    assert over == 0 and caption <= 0 and lines == 1
 
 
 def test_the_stand_in_is_seen_at_the_top(page: Any) -> None:

@@ -66,6 +66,20 @@ def test_the_page_is_complete_and_escaped(model: Path, page: Page) -> None:
     assert [block["name"] for block in page.data["tree0"]["blocks"]] == [f"b{i}" for i in range(5)]
 
 
+def test_weights_are_those_of_explain_with_what_is_always_added(
+    model: Path, records: Path, page: Page, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "(always)" in page.text
+    assert main(["explain", str(model)]) == 0
+    always = float(capsys.readouterr().out.rpartition("(always)")[2])
+    markup = (records.parent / "report.html").read_text(encoding="utf-8")
+    rows = re.findall(r'<th scope="row">([^<]*)</th><td class="number">([^<]*)</td>', markup)
+    assert len(rows) == TrainedModel.load(model).d + 1
+    assert rows[-1][0] == "(always)"
+    assert float(rows[-1][1].replace("−", "-")) == pytest.approx(always, abs=1e-4)
+    assert all(weight[0] in "+−" for _, weight in rows)
+
+
 def test_scores_are_those_of_the_models_clusters_on_labelled_records(
     model: Path, records: Path, page: Page
 ) -> None:

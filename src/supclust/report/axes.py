@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 LOG_RATIO = 50.0
 """Positive numbers that span more than this are easier to read on a logarithmic axis."""
 
 
+PERCENT = (0.0, 100.0)
+"""Ends that an axis of shares in percent never passes."""
 LOG_DEPTH = 1e5
 """A logarithmic axis reaches this far down; what is smaller, zero too, lies at its lower end."""
 
@@ -41,13 +44,20 @@ class Scale:
         return min(1.0, max(0.0, place))
 
 
-def scale_of(values: Iterable[float], *, log: bool | None = False, ticks: int = 5) -> Scale:
+def scale_of(
+    values: Iterable[float],
+    *,
+    log: bool | None = False,
+    ticks: int = 5,
+    within: tuple[float, float] | None = None,
+) -> Scale:
     """An axis that has room for all the finite values.
 
     Args:
         values: to be shown.
         log: logarithmic or not; ``None``: where the values are positive and span a wide range.
         ticks: about how many.
+        within: ends that room around a single value does not pass.
 
     >>> scale_of([0.0, 9.0]).ticks
     (0.0, 2.0, 4.0, 6.0, 8.0)
@@ -62,7 +72,8 @@ def scale_of(values: Iterable[float], *, log: bool | None = False, ticks: int = 
         return Scale(start, high, True, _powers(start, high, ticks))
     if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):  # too close to tell apart
         room = abs(high) / 20 if abs(high) > 1e-6 else 0.5
-        low, high = low - room, high + room
+        least, most = within or (-math.inf, math.inf)
+        low, high = max(low - room, least), min(high + room, most)
     return Scale(low, high, False, _round_ticks(low, high, ticks))
 
 
@@ -82,6 +93,31 @@ def number(value: float, digits: int = 3) -> str:
     if size >= 10**digits:
         return f"{value:.0f}".replace("-", "−")
     return f"{value:.{digits}g}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A number with its sign, to four digits.
+
+    >>> signed(-0.05671), signed(2.0), signed(-0.0)
+    ('−0.05671', '+2', '+0')
+    """
+    return f"{value + 0.0:+.4g}".replace("-", "−")
+
+
+def tick_words(scale: Scale) -> list[str]:
+    """The ticks of an axis, with as many decimals as the step between them needs.
+
+    >>> tick_words(scale_of([95.0, 105.0], ticks=4))
+    ['95.0', '97.5', '100.0', '102.5', '105.0']
+    """
+    if scale.log:
+        return [number(tick) for tick in scale.ticks]
+    exact = [Decimal(f"{tick:.12g}").normalize() for tick in scale.ticks]
+    last = min((int(tick.as_tuple().exponent) for tick in exact if tick), default=0)
+    top = max((tick.adjusted() for tick in exact if tick), default=0)
+    if top < 5 and last >= -5:
+        return [f"{tick:.{max(0, -last)}f}".replace("-", "−") for tick in scale.ticks]
+    return [number(tick, max(3, top - last + 1)) for tick in scale.ticks]
 
 
 def _round_ticks(low: float, high: float, count: int) -> tuple[float, ...]:

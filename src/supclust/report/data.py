@@ -161,9 +161,9 @@ def _with_case(group: DatasetResults, case: TreeCase | None, reason: str) -> Dat
 
 
 def _best(cells: Sequence[Cell], linkage: str) -> str:
-    """The row with the highest mean purity under a linkage; of equal ones, the marked one."""
+    """The row marked best under a linkage, or that with the highest mean purity."""
     there = [c for c in cells if c.metric == "dendrogram_purity" and c.linkage == linkage]
-    return max(there or cells, key=lambda cell: (cell.mean, cell.mark == "best")).objective
+    return max(there or cells, key=lambda cell: (cell.mark == "best", cell.mean)).objective
 
 
 def _chosen(group: DatasetResults, wishes: Wishes) -> dict[str, Any] | None:

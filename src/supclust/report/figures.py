@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from supclust.report.axes import Scale, number, scale_of, thinned
+from supclust.report.axes import PERCENT, Scale, number, scale_of, thinned, tick_words
 from supclust.report.escape import text
 
 SIDE = 1000
@@ -27,6 +27,8 @@ SHAPES = (
 )
 """Outlines of markers around (0, 0), told apart without colour."""
 COLOURS = 10
+CHARACTERS = 65
+"""Of tick labels: twice as many as fit side by side below the narrowest plot."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def line_chart(
     upright: Upright | None = None,
     log: bool | None = False,
     y_range: tuple[float, float] | None = None,
+    y_within: tuple[float, float] | None = None,
 ) -> str:
     """A chart of lines.
 
@@ -93,10 +96,12 @@ def line_chart(
         upright: a vertical line.
         log: whether the vertical axis is logarithmic; ``None``: where that helps.
         y_range: ends of the vertical axis; default: those of the lines.
+        y_within: ends that it does not pass, as for percent.
     """
     marks = [upright.x] if upright else []
     x = scale_of([p for line in lines for p, _ in line.points] + marks, ticks=4)
-    y = scale_of(y_range or [p for line in lines for _, p in line.points], log=log, ticks=4)
+    heights = y_range or [p for line in lines for _, p in line.points]
+    y = scale_of(heights, log=log, ticks=4, within=y_within)
     grid = "".join(f"M0 {_down(y, tick)}H{SIDE}" for tick in y.ticks)
     most = min(MOST_POINTS, max(FEWEST_POINTS, ALL_POINTS // max(len(lines), 1)))
     drawn = "".join(_path(line, x, y, most) for line in lines)
@@ -154,7 +159,7 @@ def strip_chart(
     """
     factor = 100 if percent else 1
     shown = [factor * v for _, strips in groups for strip in strips for _, v in strip.dots]
-    x = scale_of(shown, ticks=4)
+    x = scale_of(shown, ticks=4, within=PERCENT if percent else None)
     body = "".join(
         f'<div class="strip-group"><h5>{text(name)}</h5>'
         + "".join(_strip(name, strip, x, factor) for strip in strips)
@@ -194,10 +199,13 @@ def _strip(group: str, strip: Strip, x: Scale, factor: int) -> str:
 
 
 def _ticks(scale: Scale, side: str) -> str:
-    return "".join(
-        f'<span style="{side}:{100 * scale.share(tick):.1f}%">{number(tick)}</span>'
-        for tick in scale.ticks
-    )
+    shown = ""
+    for tick, words in zip(scale.ticks, tick_words(scale), strict=True):
+        place = scale.share(tick)
+        # Centred there, it would stick out of the narrowest plot, and on a phone out of the page.
+        end = ' class="end"' if side == "left" and place > 1 - len(words) / CHARACTERS else ""
+        shown += f'<span{end} style="{side}:{100 * place:.1f}%">{words}</span>'
+    return shown
 
 
 def _path(line: Line, x: Scale, y: Scale, most: int) -> str:

@@ -115,7 +115,9 @@ def _headline(group: DatasetResults) -> str:
     alike = [
         cell.objective
         for cell in group.cells
-        if (cell.metric, cell.linkage, cell.mark) == ("dendrogram_purity", group.linkage, "")
+        if (cell.metric, cell.linkage) == ("dendrogram_purity", group.linkage)
+        and cell.mark in ("", "best")
+        and cell.objective != group.best
     ]
     tied = f" (cannot be told apart from {', '.join(alike)} with these splits)" if alike else ""
     return (

@@ -10,7 +10,7 @@ import numpy as np
 from supclust.hac.explink import nearest_linkage
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.threshold import ThresholdCurve, curve_from_merges
-from supclust.report.axes import number
+from supclust.report.axes import number, signed
 from supclust.report.escape import text
 from supclust.report.html import page, write_page
 from supclust.report.model_blocks import Columns, ModelBlock, read_model_blocks
@@ -70,7 +70,7 @@ def model_page(
     sections.append(("training", "Training", _training(model)))
     sections.append(("provenance", "Where the numbers come from", _provenance(model, file)))
     lead = _lead(model, file, blocks, trees, case, left_out)
-    return page(f"Model {name} on {file}", lead, sections)
+    return page(f"{file}, clustered by the model in {name}", lead, sections)
 
 
 def _case(model: TrainedModel, blocks: list[ModelBlock], trees: dict[str, Floats]) -> TreeCase:
@@ -143,7 +143,7 @@ def _learned(model: TrainedModel) -> str:
 
 
 def _weights(model: TrainedModel) -> str:
-    """Features by weight, the heaviest first, as a table with bars."""
+    """Features by weight, the heaviest first, as a table with bars; what is always added, last."""
     from supclust.experiment.forms import weights_of
 
     state = {name: tensor.numpy() for name, tensor in weights_of(model.dissimilarity).items()}
@@ -158,11 +158,18 @@ def _weights(model: TrainedModel) -> str:
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES]
     top = float(np.abs(weights).max(initial=0.0)) or 1.0
     rows = "".join(
-        f'<tr><th scope="row">{text(model.feature_names[i])}</th><td>{weights[i]:+.4g}</td>'
+        f'<tr><th scope="row">{text(model.feature_names[i])}</th>'
+        f'<td class="number">{signed(weights[i])}</td>'
         f'<td class="bar"><i class="{"minus" if weights[i] < 0 else "plus"}" '
         f'style="width:{100 * abs(weights[i]) / top:.1f}%"></i></td></tr>'
         for i in order
     )
+    if "average_bias" in state:
+        rows += (
+            '<tr><th scope="row">(always)</th>'
+            f'<td class="number">{signed(float(state["average_bias"]))}</td>'
+            '<td class="note">added to every pair</td></tr>'
+        )
     more = len(weights) - len(order)
     note = f" {more} lighter ones are left out." if more else ""
     return (

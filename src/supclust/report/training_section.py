@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from supclust.experiment.tables import mean_and_deviation, row_name
-from supclust.report.axes import number
+from supclust.report.axes import PERCENT, number
 from supclust.report.data import DatasetResults
 from supclust.report.figures import Line, Strip, line_chart, strip_chart
 from supclust.report.sections import kind_of
@@ -67,7 +67,8 @@ def part_charts(group: DatasetResults) -> str:
         if purity:
             ends = _range([line.points[-1][1] for line in purity])
             words = f"Dev purity ends at {ends} %."
-            purities.append(_lines(row, purity, ("epoch", "dev purity in %"), words))
+            axes = ("epoch", "dev purity in %")
+            purities.append(_lines(row, purity, axes, words, percent=True))
     legend = "".join(
         f'<li><span class="sample {part}"></span>{name}</li>' for part, name in PARTS.items()
     )
@@ -78,8 +79,17 @@ def part_charts(group: DatasetResults) -> str:
     return shown
 
 
-def _lines(title: str, lines: Sequence[Line], axes: tuple[str, str], words: str) -> str:
-    return line_chart(title, lines, x_name=axes[0], y_name=axes[1], words=words, log=None)
+def _lines(
+    title: str, lines: Sequence[Line], axes: tuple[str, str], words: str, percent: bool = False
+) -> str:
+    return line_chart(
+        *(title, lines),
+        x_name=axes[0],
+        y_name=axes[1],
+        words=words,
+        log=False if percent else None,
+        y_within=PERCENT if percent else None,
+    )
 
 
 def alpha_charts(group: DatasetResults) -> str:

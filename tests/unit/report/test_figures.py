@@ -6,11 +6,11 @@ import math
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from report_pages import ATTACK, Page
-from supclust.report.axes import Scale, number, scale_of, thinned
+from supclust.report.axes import PERCENT, Scale, number, scale_of, thinned, tick_words
 from supclust.report.figures import SIDE, Line, Strip, Upright, line_chart, strip_chart
 
 FINITE = st.floats(-1e9, 1e9)
@@ -46,6 +46,36 @@ def test_infinite_values_do_not_break_an_axis() -> None:
     assert scale_of([math.inf, 1.0, 3.0]).high == 3.0
     assert scale_of([]).ticks == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     assert number(-math.inf) == "−∞"
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, 97.0, 100.0])
+def test_an_axis_of_percent_ends_where_percent_do(value: float) -> None:
+    scale = scale_of([value, value], ticks=4, within=PERCENT)
+    assert 0 <= scale.low < scale.high <= 100
+    assert scale.low <= value <= scale.high and len(scale.ticks) >= 2
+    strips = [("mst", [Strip("exp", 3, [(0, value / 100)], value / 100)])]
+    assert max(shown_ticks(strip_chart("purity", strips, "%"))) <= 100
+
+
+@given(st.lists(FINITE, min_size=1))
+@example([95.0, 105.0])  # 102.5 is no 102
+@example([100_000.0, 100_001.0])
+def test_labels_of_ticks_are_the_ticks(values: list[float]) -> None:
+    scale = scale_of(values)
+    for tick, words in zip(scale.ticks, tick_words(scale), strict=True):
+        assert float(words.replace("−", "-")) == pytest.approx(tick, rel=1e-9)
+
+
+def shown_ticks(chart: str) -> list[float]:
+    """Numbers along the axes of a chart."""
+    return [float(n.replace("−", "-")) for n in re.findall(r'%">([−\d.e]+)</span>', chart)]
+
+
+def test_only_a_label_at_the_end_of_a_plot_ends_there() -> None:
+    line = Line("loss", [(0, 1.0), (1000, 2.0)], "line")
+    chart = line_chart("loss", [line], x_name="epoch", y_name="loss", words="It rises.")
+    assert '<span class="end" style="left:100.0%">1000</span>' in chart
+    assert chart.count('class="end"') == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(-5, 5)), max_size=300))

@@ -21,9 +21,9 @@ function htmlElement(name, attributes = {}, words = "", parent = null) {
 
 function showNumber(value) {
   if (value === null) return "∞";
-  const size = Math.abs(value);
-  if (size >= 1e5 || (size > 0 && size < 1e-4)) return value.toExponential(2);
-  return size >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  const size = Math.abs(value), far = size >= 1e5 || (size > 0 && size < 1e-4);
+  const near = size >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
+  return (far ? value.toExponential(2) : near).replaceAll("-", "−");
 }
 
 const colourOf = (code) => (code < 0 ? "none" : `k${code % COLOURS}`);
