@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from supclust.hac.rooms import release
+
 _ALWAYS_FITS = 2**24
 
 
@@ -40,6 +42,9 @@ def require_memory(needed: int, purpose: str) -> None:
     if needed < _ALWAYS_FITS:  # asking the system takes longer than a small tree
         return
     available = available_bytes()
+    if available is not None and needed > available:
+        release()  # what an earlier tree has left may be counted as used
+        available = available_bytes()
     if available is not None and needed > available:
         raise ValueError(
             f"{purpose} needs {needed / 2**30:.1f} GiB of memory; {available / 2**30:.1f} GiB are "

@@ -84,9 +84,10 @@ def large_rooms(
 
 
 def release() -> None:
-    """Give the large room back at once."""
-    with _large.lock:
+    """Give the large room back at once, unless it is lent."""
+    if _large.lock.acquire(blocking=False):
         _large.pages = None
+        _large.lock.release()
 
 
 def _can_lend(needed: int) -> bool:

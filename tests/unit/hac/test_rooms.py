@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 
+from supclust.hac import memory
 from supclust.hac import rooms as rooms_module
 from supclust.hac.rooms import large_rooms, release, rooms
 
@@ -106,3 +107,24 @@ def test_the_child_of_a_fork_is_lent_its_own() -> None:
         "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or int((mine != 1).any()))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@needs_lazy_return
+def test_a_large_room_is_given_back_before_a_matrix_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with large_rooms((50, 50), dtype=F64):
+        pass
+    kept = rooms_module._large
+
+    def available() -> int:
+        return 2**30 if kept.pages is None else 2**10  # as in a container: what is kept is used
+
+    monkeypatch.setattr(memory, "available_bytes", available)
+    memory.require_memory(2**25, "a test")
+    assert kept.pages is None
+    with large_rooms((50, 50), dtype=F64):
+        release()  # not while it is lent
+        assert kept.pages is not None
+        with pytest.raises(ValueError, match="a test needs"):
+            memory.require_memory(2**25, "a test")
