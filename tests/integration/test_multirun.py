@@ -27,7 +27,7 @@ def test_a_sweep_ends_with_a_table_and_a_second_one_does_only_what_is_missing(
     words = ("objective=all_pairs,exp_alpha", "split=0,1")
     first = sweep(tmp_path, *words)
     assert first.returncode == 0, first.stderr
-    assert "4 results: 4 splits trained, 0 results were there already" in first.stdout
+    assert "results: 4, of them trained now 4, there already 0" in first.stdout
     assert not (tmp_path / "outputs" / ".sweeps").exists()
     numbers = numbers_of(tmp_path)
     assert len(numbers) == 4
@@ -41,13 +41,13 @@ def test_a_sweep_ends_with_a_table_and_a_second_one_does_only_what_is_missing(
     before = kept.stat().st_mtime_ns
     again = sweep(tmp_path, *words)
     assert again.returncode == 0, again.stderr
-    assert "0 splits trained, 2 results were there already" in again.stdout
+    assert "trained now 0, there already 2" in again.stdout
     assert kept.stat().st_mtime_ns == before
     assert numbers_of(tmp_path) == numbers
 
     start = children_seconds()
     third = sweep(tmp_path, *words)
-    assert "0 splits trained, 4 results were there already" in third.stdout
+    assert "trained now 0, there already 4" in third.stdout
     assert children_seconds() - start < 8
 
 
@@ -144,7 +144,7 @@ def test_two_sweeps_at_once_on_one_folder_train_everything_once(tmp_path: Path) 
     ]
     outputs = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
-    trained = [int(out.split(" splits trained")[0].split()[-1]) for out, _ in outputs]
+    trained = [int(out.split("trained now ")[1].split(",")[0]) for out, _ in outputs]
     assert sum(trained) == 4
     assert len(numbers_of(tmp_path)) == 4
     assert len(list((tmp_path / "outputs" / "trainings").glob("*/*/model.json"))) == 4

@@ -120,7 +120,7 @@ def conclude(reports: SweepReports, expected: int) -> Conclusion:
     trained = sum(report["trained"] for report in found)
     skipped = sum(report["skipped"] for report in found)
     lines.append(
-        f"{len(results)} results: {trained} splits trained, {skipped} results were there already; "
+        f"results: {len(results)}, of them trained now {trained}, there already {skipped}; "
         f"{reports.outputs / SUMMARY_FILE}"
     )
     failures = failed_lines(found)

@@ -48,7 +48,7 @@ def test_a_good_sweep_is_a_table_and_exit_code_0(tmp_path: Path, reports: SweepR
     text, code, mistakes = conclude(reports, 2)
     assert code == 0 and mistakes == [] and "FAILED" not in text
     assert "55.0 ± 7.1" in text
-    assert "4 results: 3 splits trained, 1 results were there already" in text
+    assert "results: 4, of them trained now 3, there already 1" in text
     assert (tmp_path / "summary.csv").read_text().count("\n") == 1 + 2 * 2
     reports.remove()
     assert not (tmp_path / ".sweeps").exists()
