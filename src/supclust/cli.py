@@ -105,8 +105,8 @@ COMMANDS: dict[str, Command] = {
 def program() -> NoReturn:
     """Run as a program of its own, and leave without taking the interpreter apart.
 
-    That, and looking for cycles among the objects of imports, would take a fifth of a second of
-    every command.
+    That, and looking for cycles among the objects of imports, would take every command a tenth of a
+    second.
     """
     gc.set_threshold(100_000, 50, 50)
     code = main()

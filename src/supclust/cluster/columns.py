@@ -44,7 +44,8 @@ def special_columns(
     noted = model.records or {}
     asked, block = block, block or noted.get("block")
     if block is not None and block not in table.names:
-        table.require(block) if asked else None
+        if asked:
+            table.require(block)
         raise DataError(
             f"the model was trained with blocks from column {block!r}, which is not there. Name "
             "the column of blocks with --block",

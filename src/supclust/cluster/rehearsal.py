@@ -1,7 +1,7 @@
 """Have the compiled code ready by the time the first records have been read.
 
-Loading it takes as long as clustering half a million records; a thread does so while the table is
-read for the first time.
+Loading it takes some tenths of a second; a thread does so while the table is read for the first
+time.
 """
 
 from __future__ import annotations

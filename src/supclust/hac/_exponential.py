@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from supclust.hac._vector import INT, LONG, VECTOR_BYTES, intrinsic
+from supclust.hac._vector import INT, LONG, VECTOR_BYTES, intrinsic, spread
 
 LARGEST = 700.0  # of |x| in float64 (80 in float32); beyond it the result leaves the normal range
 
@@ -122,8 +122,9 @@ def _build_row(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = made.number.as_pointer()
         source, target = (builder.bitcast(builder.gep(data, [at]), pointer)
                           for data in (values, weights))  # fmt: skip
-        x = builder.fsub(builder.load(source, align=itemsize), _spread(builder, made, centre))
-        x = builder.fmul(x, _spread(builder, made, alpha))
+        scalars = (centre, alpha)
+        middle, factor = (spread(builder, s, made.number) if wide else s for s in scalars)
+        x = builder.fmul(builder.fsub(builder.load(source, align=itemsize), middle), factor)
         builder.store(made.of(x), target, align=itemsize)
 
     enough = builder.icmp_signed(">=", length, LONG(lanes))
@@ -136,15 +137,6 @@ def _build_row(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         with short, cgutils.for_range_slice(builder, LONG(0), length, LONG(1)) as (at, _):
             write(0, at)
     return context.get_dummy_value()
-
-
-def _spread(builder: Any, made: _Exponential, scalar: Any) -> Any:
-    """The number in every lane."""
-    if not made.lanes:
-        return scalar
-    empty = ir.Constant(made.number, ir.Undefined)
-    zeros = ir.Constant(ir.VectorType(INT, made.lanes), [0] * made.lanes)
-    return builder.shuffle_vector(builder.insert_element(empty, scalar, INT(0)), empty, zeros)
 
 
 @intrinsic

@@ -23,6 +23,13 @@ INT = ir.IntType(32)
 LONG = ir.IntType(64)
 
 
+def spread(builder: Any, scalar: Any, vector: Any) -> Any:
+    """A vector with the same number in every lane."""
+    empty = ir.Constant(vector, ir.Undefined)
+    zeros = ir.Constant(ir.VectorType(INT, vector.count), [0] * vector.count)
+    return builder.shuffle_vector(builder.insert_element(empty, scalar, INT(0)), empty, zeros)
+
+
 class _Search:
     """Builds the search of one row: lanes keep their smallest value and where it stood."""
 
@@ -36,12 +43,6 @@ class _Search:
         self.least = [cgutils.alloca_once(builder, self.floats) for _ in range(_CHAINS)]
         self.where = [cgutils.alloca_once(builder, self.ints) for _ in range(_CHAINS)]
         self.found = cgutils.alloca_once(builder, LONG)
-
-    def spread(self, scalar: Any, kind: Any) -> Any:
-        """A vector with the same number in every lane."""
-        one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, INT(0))
-        zeros = ir.Constant(ir.VectorType(INT, self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
 
     def read(self, at: Any) -> Any:
         """The values of the columns from ``at`` on."""
@@ -60,7 +61,8 @@ class _Search:
         self._note(chain, at)
 
     def _note(self, chain: int, at: Any) -> None:
-        self.builder.store(self.spread(self.builder.trunc(at, INT), self.ints), self.where[chain])
+        here = spread(self.builder, self.builder.trunc(at, INT), self.ints)
+        self.builder.store(here, self.where[chain])
 
     def step(self, chain: int, at: Any) -> None:
         """Compare the next vector with a chain's; at a tie the earlier column stays."""
@@ -68,7 +70,7 @@ class _Search:
         found, known = self.read(at), builder.load(self.least[chain])
         lower = builder.fcmp_ordered(self.order, found, known)
         builder.store(builder.select(lower, found, known), self.least[chain])
-        here = self.spread(builder.trunc(at, INT), self.ints)
+        here = spread(builder, builder.trunc(at, INT), self.ints)
         place = builder.select(lower, here, builder.load(self.where[chain]))
         builder.store(place, self.where[chain])
 

@@ -146,11 +146,9 @@ def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False)
         )
     require_memory(2 * matrix.nbytes if abs(alpha) != math.inf else 0, f"clustering {n:,} points")
     matrix = np.ascontiguousarray(matrix)
-    before = np.full(n, -1, np.int32)
-    found = _scanned(matrix, before, alone)
+    found, before = _scanned(matrix, alone)
     _refuse_bad(matrix, found)
-    checked = _made_safe(matrix, found, alpha)
-    return checked._replace(before=before) if len(found) == 1 else checked
+    return _made_safe(matrix, found, alpha)._replace(before=before)
 
 
 def as_floats(values: ArrayLike) -> Floats:
@@ -168,20 +166,20 @@ def as_floats(values: ArrayLike) -> Floats:
     return array.astype(np.float64)
 
 
-def _scanned(matrix: Floats, before: NDArray[np.int32], alone: bool) -> NDArray[np.float64]:
-    """Return what `_scan` finds; the usual matrix, with nothing to find, takes the fast way.
+def _scanned(matrix: Floats, alone: bool) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
+    """Return what `_scan` finds, and the nearest of the points before each (`CheckedMatrix`).
 
-    Then there is one row only, and ``before`` is filled.
+    The usual matrix, with nothing to find, takes the fast way, which comes upon the latter.
     """
     n = len(matrix)
     height = _PANEL // matrix.itemsize
-    plain = np.empty((-(-n // height), 3))
+    plain, before = np.empty((-(-n // height), 3)), np.full(n, -1, np.int32)
     parts = 1 if alone or matrix.nbytes < _ALONE else None
     over_parts(lambda a, b: _plain_range(matrix, plain, before, height, a, b), len(plain), parts)
     if not plain[:, 2].any():
         found = np.zeros((1, 8))
         found[0, [_LOW, _HIGH, _BAD_I, _UNEQUAL_I]] = plain[:, 0].min(), plain[:, 1].max(), -1, -1
-        return found
+        return found, before
     tiles = -(-n // _TILE)
     found = np.zeros((tiles, 8))
     found[:, _LOW], found[:, _HIGH], found[:, _BAD_I], found[:, _UNEQUAL_I] = (
@@ -201,7 +199,7 @@ def _scanned(matrix: Floats, before: NDArray[np.int32], alone: bool) -> NDArray[
         over_parts(scan, tiles, parts=tiles // 2)
     else:
         scan(0, tiles)
-    return found
+    return found, None
 
 
 def _refuse_bad(matrix: Floats, found: NDArray[np.float64]) -> None:

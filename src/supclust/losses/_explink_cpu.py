@@ -18,7 +18,8 @@ from supclust.losses._block_facts import (
     STAND_IN,
     block_facts,
 )
-from supclust.losses._impure_cpu import (
+from supclust.losses._impure_cpu import count_survivors, replay, unwind
+from supclust.losses._impure_entries import (
     ACTIVE,
     BASE,
     BORN_U,
@@ -33,11 +34,8 @@ from supclust.losses._impure_cpu import (
     VALUE,
     U,
     V,
-    count_survivors,
     lay_out,
     pack_entries,
-    replay,
-    unwind,
 )
 from supclust.losses._mixing import Reading, Rules, choose_linkage
 from supclust.losses._pure_cpu import grow_forest, order_rounds, pure_gradient
@@ -183,7 +181,7 @@ def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, o
 
 @njit(cache=True, nogil=True)
 def _rounds(pairs, n):
-    """Rounds as `_impure_cpu` wants them: the merged positions and when they came to be."""
+    """Rounds as `_impure_entries` has them: the merged positions and when they came to be."""
     born = np.full(n, -1)
     rounds = np.empty((len(pairs), 4), np.int64)
     for t in range(len(pairs)):

@@ -166,6 +166,17 @@ def test_small_trees_are_checked_while_they_are_copied(
         assert (chain.build_small(wrong, -1.0) is None) == (odd != 5.0)
 
 
+@pytest.mark.parametrize("repair", ["infinity", "asymmetry"])
+def test_nothing_is_known_in_passing_of_a_matrix_that_was_repaired(
+    repair: str, rng: np.random.Generator
+) -> None:
+    D = squareform(pdist(rng.normal(size=(40, 2))))
+    D[3, 7] = math.inf if repair == "infinity" else D[3, 7] * (1 + 1e-12)
+    D[7, 3] = math.inf if repair == "infinity" else D[7, 3]
+    checked = check_square(D, 0.0)
+    assert checked.values is not D and checked.before is None
+
+
 def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Generator) -> None:
     D = squareform(pdist(rng.normal(size=(9, 2))))
     assert check_square(D, 0.0).values is D
