@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._tile import is_mirrored
-from supclust.hac._vector import VECTOR_BYTES, argmax, argmin
+from supclust.hac._tile import is_mirrored_within
+from supclust.hac._vector import VECTOR_BYTES
 
 _MODERATE = 1e30  # beyond it (and for infinities) `validate` looks closer
 
@@ -28,22 +28,26 @@ def copy_checked(block, n, psi, start, stop):
     """
     side = VECTOR_BYTES // psi.itemsize
     flat = psi.reshape(-1)
+    extremes = np.full(2 * side, block[1, 0])
     low = high = block[1, 0]
     mirrored = True
-    whole = n // side * side
     for top in range(start, stop, side):
         bottom = min(top + side, n)
         for i in range(top, bottom):
             for j in range(np.uint64(n)):
                 flat[np.uint64(i * n) + j] = block[np.uint64(i), j]
-            if i:
-                low = min(low, flat[i * n + argmin(flat, i * n, i)])
-                high = max(high, flat[i * n + argmax(flat, i * n, i)])
-        if bottom <= whole:
-            for left in range(0, top, side):
-                mirrored &= is_mirrored(psi, block, top, left)
+        # The last rows may be fewer than a tile has: it takes some that are copied already.
+        tile = bottom - side
+        done = max(tile // side * side, 0)
+        for left in range(0, done, side):
+            mirrored &= is_mirrored_within(block, block, tile, left, extremes)
         for i in range(top, bottom):
-            for j in range(top if bottom <= whole else 0, i):
-                mirrored &= psi[i, j] == block[j, i]
+            for j in range(done, i):
+                number = block[i, j]
+                mirrored &= number == block[j, i]
+                low = min(low, number)
+                high = max(high, number)
+    low = min(low, extremes[:side].min())
+    high = max(high, extremes[side:].max())
     plain = mirrored and low > -_MODERATE and high < _MODERATE
     return plain, np.float64(low), np.float64(high)

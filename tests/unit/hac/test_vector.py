@@ -93,3 +93,23 @@ def test_a_copy_is_checked(dtype: type, n: int, rng: np.random.Generator) -> Non
             if both:
                 spoiled[j, i] = odd
             assert not copy_checked(spoiled, n, copy, 0, n)[0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [17, 40, 100])
+def test_a_copy_in_parts_in_any_order(dtype: type, n: int, rng: np.random.Generator) -> None:
+    side = 64 // np.dtype(dtype).itemsize
+    matrix = rng.normal(size=(n, n)).astype(dtype)
+    matrix += matrix.T.copy()
+    starts = rng.permutation(np.arange(0, n, side))
+    for spoil in (False, True):
+        copy = np.full((n, n), np.nan, dtype)
+        if spoil:
+            matrix[n - 1, 0] += 1
+        found = [copy_checked(matrix, n, copy, a, min(a + side, n)) for a in starts.tolist()]
+        np.testing.assert_array_equal(copy, matrix)
+        assert all(plain for plain, _, _ in found) is not spoil
+        if not spoil:
+            numbers = matrix[~np.eye(n, dtype=bool)]
+            assert min(low for _, low, _ in found) == numbers.min()
+            assert max(high for _, _, high in found) == numbers.max()
