@@ -11,12 +11,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._rows import LINEAR, weigh
+from supclust.hac._merging import (
+    merge_clusters,
+    merge_largest,
+    merge_means,
+    merge_point,
+    merge_points,
+)
+from supclust.hac._rows import LINEAR, MAX, MEAN
 from supclust.hac._small_rows import (
     catch_up,
     catch_up_weights,
     drop_stale,
-    merge,
+    gather_weights,
+    gather_weights_of_two,
+    merge_logs,
     move_slots,
     narrow,
     somebody,
@@ -35,11 +44,11 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         form: How linkages merge (`_rows`).
         psi_rows: (n, n) linkages of n clusters, exactly symmetric, finite off the diagonal.
         weight_rows: (n, n) weights (`LINEAR`, `LOG`) of clusters of two points or more, or one
-            row. A single point gets its weights when it merges: half of all pairs are weighed
-            once, the rest never. They go to a row that was used last: it is still in the cache.
+            row. A single point gets its weights while it merges: half of all pairs are weighed
+            once, the rest never. Sums go to a row that was used last: it is still in the cache.
         alpha: Of the weights.
         centre: Of the weights.
-        size: (n,) int32 points of each cluster; updated.
+        size: (n,) int32 points of each cluster; updated, 0 for those that are gone.
         leaf: (n,) a point of each cluster; updated.
         pairs: (n - 1, 2) output: a point of either side of each merge.
         heights: (n - 1,) output.
@@ -62,6 +71,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
     slot = np.full(n, -1, np.int32)  # row of a cluster's weights
     vacant = np.empty(n, np.int32)  # rows that nobody uses, the next one last
     vacancies = 0
+    spare = np.empty(2 * n if form == LINEAR else 0, kind)  # of two points: weights to clusters
     chain = np.empty(n + 1, np.uint64)
     risen = np.empty(n, np.uint32)  # merged clusters in the order of their births, stale ones too
     risen_at = np.empty(n, np.int32)
@@ -121,7 +131,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
                 catch_up(psi, width, x, seen[x], risen, risen_at, top)
                 seen[x] = merges
                 y = argmin_beyond(psi, x * width, width, barrier)
-                if y == x or barrier[y] != 0:
+                if np.uint64(y) == x or barrier[y] != 0:
                     y = somebody(barrier, x)
                 nearest[x] = y
                 found[x] = merges
@@ -142,27 +152,61 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         pairs[merges, 0] = leaf[u]
         pairs[merges, 1] = leaf[v]
         heights[merges] = distance[x]
+        into = u * width
         for r in (u, v):
             catch_up(psi, width, r, seen[r], risen, risen_at, top)
-            if weighted:
+        other = v * width
+        if form == MAX:
+            merge_largest(psi, into, other, width)
+        elif form == MEAN:
+            merge_means(psi, into, other, width, kind.type(size[v] / (size[u] + size[v])))
+        elif form == LINEAR:
+            if size[u] > 1 and size[v] > 1:
+                for r in (u, v):
+                    catch_up_weights(weight, slot, width, r, weighed[r], risen, risen_at, top)
+                ours, theirs = np.uint64(slot[u]) * width, np.uint64(slot[v]) * width
+                merge_clusters(
+                    psi, into, into, other, weight, ours, weight, theirs, width, size, alpha, centre
+                )
+                vacant[vacancies] = slot[v]
+                vacancies += 1
+            elif size[u] > 1 or size[v] > 1:
+                p, q = (u, v) if size[u] == 1 else (v, u)
+                catch_up_weights(weight, slot, width, q, weighed[q], risen, risen_at, top)
+                gather_weights(weight, slot, width, p, spare, risen, top)
+                slot[u] = slot[q]
+                ours = np.uint64(slot[u]) * width
+                merge_point(
+                    psi, into, q * width, p * width, weight, ours, spare, 0, width, size, alpha,
+                    centre,
+                )  # fmt: skip
+            else:
+                gather_weights_of_two(weight, slot, width, v, u, spare, risen, top)
+                vacancies -= 1
+                slot[u] = vacant[vacancies]
+                ours = np.uint64(slot[u]) * width
+                merge_points(
+                    psi, into, into, other, weight, ours, spare, 0, width, size, alpha, centre
+                )
+            weight[ours + u] = weight[ours + v] = one  # of nothing; but no NaN must come of it
+        else:
+            for r in (u, v):
                 if size[r] == 1:
                     vacancies -= 1
                     slot[r] = vacant[vacancies]
-                    row = np.uint64(slot[r]) * width
-                    weigh(form, psi, r * width, weight, row, width, alpha, centre)
-                    weight[row + r] = one  # of nothing; but no number must turn into a NaN
+                    ours = np.uint64(slot[r]) * width
+                    for i in range(width):
+                        weight[ours + i] = 0
                 catch_up_weights(weight, slot, width, r, weighed[r], risen, risen_at, top)
-        share = kind.type(size[v] / (size[u] + size[v]))
-        into = u * width
-        ours, theirs = np.uint64(max(slot[u], 0)) * width, np.uint64(max(slot[v], 0)) * width
-        merge(form, psi, weight, into, v * width, ours, theirs, width, share, alpha)
-        psi[into + u] = psi[into + v] = dead
-        if weighted:
+            ours, theirs = np.uint64(slot[u]) * width, np.uint64(slot[v]) * width
+            merge_logs(psi, weight, into, other, ours, theirs, width, alpha)
             weight[ours + u] = weight[ours + v] = one
             vacant[vacancies] = slot[v]
             vacancies += 1
+        psi[into + u] = psi[into + v] = dead
         fresh += 1 - (size[u] > 1) - (size[v] > 1)
         size[u] += size[v]
+        size[v] = 0
         barrier[v] = dead
         born[v] = -1
         born[u] = seen[u] = weighed[u] = merges + 1

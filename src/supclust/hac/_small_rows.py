@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, merge_entry
-from supclust.hac._vector import larger
+from supclust.hac._rows import LOG, merge_entry
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -39,32 +38,35 @@ def catch_up_weights(flat, slot, width, x, seen, risen, risen_at, top):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def merge(form, psi, weight, into, other, ours, theirs, width, share, alpha):
-    """Merge the row at ``other`` into the row at ``into``, in place, column by column.
+def gather_weights(flat, slot, width, x, spare, risen, top):
+    """Write the weights of x, a single point, to all merged clusters to ``spare``."""
+    for i in range(top):
+        u = np.uint64(risen[i])
+        spare[u] = flat[np.uint64(slot[u]) * width + x]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather_weights_of_two(flat, slot, width, x, z, spare, risen, top):
+    """As `gather_weights`; those of z follow after ``width``."""
+    for i in range(top):
+        u = np.uint64(risen[i])
+        row = np.uint64(slot[u]) * width
+        spare[u] = flat[row + x]
+        spare[width + u] = flat[row + z]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_logs(psi, weight, into, other, ours, theirs, width, alpha):
+    """Merge the row at ``other`` into the row at ``into``, in place, column by column; `LOG`.
 
     Their weights are the rows at ``ours`` and ``theirs``.
     """
     one = psi.dtype.type(1.0)
-    if form == MAX:
-        for i in range(width):
-            psi[into + i] = larger(psi[into + i], psi[other + i])
-    elif form == MEAN:
-        for i in range(width):
-            psi[into + i], _ = merge_entry(
-                MEAN, psi[into + i], one, psi[other + i], one, share, one, one
-            )
-    elif form == LINEAR:
-        for i in range(width):
-            psi[into + i], weight[ours + i] = merge_entry(
-                LINEAR, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i],
-                one, one, one,
-            )  # fmt: skip
-    else:
-        for i in range(width):
-            psi[into + i], weight[ours + i] = merge_entry(
-                LOG, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i],
-                one, alpha, one,
-            )  # fmt: skip
+    for i in range(width):
+        psi[into + i], weight[ours + i] = merge_entry(
+            LOG, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i], one, alpha,
+            one,
+        )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
