@@ -48,7 +48,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
             once, the rest never. Sums go to a row that was used last: it is still in the cache.
         alpha: Of the weights.
         centre: Of the weights.
-        size: (n,) int32 points of each cluster; updated, 0 for those that are gone.
+        size: (n,) int32 points of each cluster; updated.
         leaf: (n,) a point of each cluster; updated.
         pairs: (n - 1, 2) output: a point of either side of each merge.
         heights: (n - 1,) output.
@@ -71,7 +71,8 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
     slot = np.full(n, -1, np.int32)  # row of a cluster's weights
     vacant = np.empty(n, np.int32)  # rows that nobody uses, the next one last
     vacancies = 0
-    spare = np.empty(2 * n if form == LINEAR else 0, kind)  # of two points: weights to clusters
+    # Weights of two points to clusters; for columns that are gone any number, but no NaN.
+    spare = np.ones(2 * n if form == LINEAR else 0, kind)
     chain = np.empty(n + 1, np.uint64)
     risen = np.empty(n, np.uint32)  # merged clusters in the order of their births, stale ones too
     risen_at = np.empty(n, np.int32)
@@ -206,7 +207,6 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         psi[into + u] = psi[into + v] = dead
         fresh += 1 - (size[u] > 1) - (size[v] > 1)
         size[u] += size[v]
-        size[v] = 0
         barrier[v] = dead
         born[v] = -1
         born[u] = seen[u] = weighed[u] = merges + 1
