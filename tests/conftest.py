@@ -9,9 +9,8 @@ from pathlib import Path
 # Numba notices a change of the file a kernel stands in, but not of the kernels it calls: a stale
 # cache would test yesterday's code. So each state of the compiled sources has a cache of its own.
 _ROOT = Path(__file__).parents[1]
-_COMPILED = [
-    text for path in sorted((_ROOT / "src").rglob("*.py")) if b"njit" in (text := path.read_bytes())
-]
+_SOURCES = [path.read_bytes() for path in sorted((_ROOT / "src").rglob("*.py"))]
+_COMPILED = [text for text in _SOURCES if b"numba" in text]
 _STATE = hashlib.sha256(b"".join(_COMPILED)).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(_ROOT / ".numba_cache" / _STATE)
 

@@ -6,7 +6,10 @@ Public names are imported on first use, so ``import supclust`` loads neither tor
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from supclust._compiled import forget_outdated
 
 if TYPE_CHECKING:
     from supclust import data as data
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from supclust.hac.api import linkage as linkage
 
 __version__ = "0.1.0"
+
+forget_outdated(Path(__file__).parent)  # before anything compiled is loaded
 
 # Adding a public name: one entry here, and the import above for type checkers.
 _HOME_OF_NAME = {

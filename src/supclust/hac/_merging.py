@@ -61,12 +61,10 @@ class _Merge:
     def _place(self, row: Any, at: Any, kind: Any) -> Any:
         return self.builder.bitcast(self.builder.gep(row, [at]), kind.as_pointer())
 
-    def mean(self, a: Any, b: Any, share: Any, made: Exponential) -> Any:
-        """The mean of a and b, whose ``share`` is given; never beyond them by rounding."""
-        # Not a + (b - a) share: that would lose a small b beside a stand-in for infinity.
+    def mean(self, a: Any, b: Any, shares: list[Any], made: Exponential) -> Any:
+        """The mean of a and b by their ``shares`` (`_rows.merge_entry`), and between them."""
         builder = self.builder
-        rest = builder.fsub(made.constant(1.0, made.number), share)
-        mean = made.add(made.times(a, rest), made.times(b, share))
+        mean = made.add(made.times(a, shares[0]), made.times(b, shares[1]))
         lower = builder.fcmp_ordered("<", a, b)
         least, most = builder.select(lower, a, b), builder.select(lower, b, a)
         mean = builder.select(builder.fcmp_ordered("<", mean, least), least, mean)
@@ -86,7 +84,8 @@ class _Plain(_Merge):
         if self.share is None:
             return [builder.select(builder.fcmp_ordered(">", a, b), a, b)]
         share = spread(builder, self.share, made.number) if lanes else self.share
-        return [self.mean(a, b, share, made)]
+        rest = builder.fsub(made.constant(1.0, made.number), share)
+        return [self.mean(a, b, [rest, share], made)]
 
 
 class _Weighted(_Merge):
@@ -126,8 +125,9 @@ class _Weighted(_Merge):
                     made_now = made.of(builder.fmul(builder.fsub(numbers[i], centre), alpha))
                     weights[i] = builder.select(known, weights[i], made_now)
         total = builder.fadd(*weights)
-        share = builder.fdiv(weights[1], total)
-        return [self.mean(numbers[0], numbers[1], share, made), total]
+        part = builder.fdiv(made.constant(1.0, made.number), total)
+        shares = [builder.fmul(weight, part) for weight in weights]
+        return [self.mean(numbers[0], numbers[1], shares, made), total]
 
 
 def _rows_at(

@@ -131,6 +131,7 @@ def _put_columns(form, psi, weight, paired, found, w_found, r, dead):
     if form >= LINEAR:
         for k in range(paired.size):
             weight[paired[k]] = w_found[k]
+        weight[r] = 1.0  # it was made of the diagonal, which may be anything
     psi[r] = dead
     return argmin(psi, 0, psi.size)
 

@@ -55,17 +55,23 @@ def merge_entry(form, a, weight_a, b, weight_b, share_b, alpha, one):
     total = weight_a
     larger = a
     small = one
+    # Two shares, for the rest of one would lose a large number of little weight; and not
+    # a + (b - a) share, which would lose a small b beside a stand-in for infinity of weight 0.
+    share_a = one - share_b
     if form == LINEAR:
         total = weight_a + weight_b
-        share_b = weight_b / total
+        part = one / total
+        share_a = weight_a * part
+        share_b = weight_b * part
     elif form == LOG:
         gap = (weight_b - weight_a) + alpha * (b - a)
         small = np.exp(-abs(gap))
-        share_b = (one if gap > 0 else small) / (one + small)
+        part = one / (one + small)
+        share_a = (small if gap > 0 else one) * part
+        share_b = (one if gap > 0 else small) * part
         larger = b if gap > 0 else a
         total = weight_b if gap > 0 else weight_a
-    # Not a + (b - a) share: that would lose a small b beside a stand-in for infinity of weight 0.
-    mean = a * (one - share_b) + b * share_b
+    mean = a * share_a + b * share_b
     least = a if a < b else b
     most = b if a < b else a
     mean = least if mean < least else (most if mean > most else mean)

@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from supclust.hac.chain import SMALL, Floats, Tree, build_small, build_tree
+from supclust.hac import chain
+from supclust.hac.chain import Floats, Tree, build_small, build_tree
 from supclust.hac.explink import alpha_of
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
@@ -110,10 +111,11 @@ def linkages(
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:
     n = len(matrix) if matrix.ndim else 0
     ordinary = matrix.shape == (n, n) and matrix.flags.c_contiguous
-    if ordinary and alpha == -math.inf and n > SMALL and thread_count() > 1:
+    small = n <= chain.SMALL
+    if ordinary and alpha == -math.inf and not small and thread_count() > 1:
         return _single_while_checking(matrix)
     tree = (
-        build_small(matrix, alpha) if ordinary and alpha > -math.inf and 2 <= n <= SMALL else None
+        build_small(matrix, alpha) if ordinary and alpha > -math.inf and small and n > 1 else None
     )
     if tree is not None:
         return tree

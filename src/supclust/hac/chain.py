@@ -21,6 +21,7 @@ from supclust.hac._copy import copy_checked
 from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
 from supclust.hac._small import chain_in_cache
 from supclust.hac._vector import VECTOR_BYTES
+from supclust.hac.explink import overflows
 from supclust.hac.numbering import number_merges
 from supclust.hac.prim import prim
 from supclust.hac.rooms import large_rooms, rooms
@@ -68,6 +69,8 @@ def build_small(matrix: Floats, alpha: float) -> Tree | None:
         As `build_tree`; ``None`` where `validate.check_square` has to look at the matrix first.
     """
     n = len(matrix)
+    if overflows(alpha, float(np.finfo(matrix.dtype).max)):
+        return None
     psi, weight = _small_rooms(matrix, alpha)
     side = VECTOR_BYTES // matrix.itemsize
     found = np.tile([1.0, math.inf, -math.inf], (-(-n // side), 1))

@@ -101,3 +101,8 @@ def infinity_stand_in(max_abs: float, n: int, alpha: float) -> float:
 def infinite_above(max_abs: float) -> float:
     """Return the height above which a merge holds an `infinity_stand_in`."""
     return 1.5 * max_abs + 1.0
+
+
+def overflows(alpha: float, largest: float) -> bool:
+    """Whether a finite alpha lies beyond the largest number of a float type."""
+    return largest < abs(alpha) < math.inf

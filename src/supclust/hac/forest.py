@@ -56,6 +56,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
 ):
     """Build the trees of blocks ``start`` to ``stop``; large or odd ones are left `_SPECIAL`."""
     kind = sample.dtype
+    most = np.float64(np.finfo(kind).max)
     widest = 0
     for k in range(start, stop):
         if lengths[k] < SMALL:
@@ -67,7 +68,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
         if n < 2:
             continue
         status[k] = _SPECIAL
-        if n >= SMALL:
+        if n >= SMALL or most < abs(alphas[k]) < np.inf:
             continue
         psi = psi_room[: n * n].reshape(n, n)
         weight = weight_room[: n * n].reshape(n, n)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac._tile import is_mirrored
 from supclust.hac._vector import VECTOR_BYTES, argmax, argmin
-from supclust.hac.explink import infinite_above, infinity_stand_in
+from supclust.hac.explink import infinite_above, infinity_stand_in, overflows
 from supclust.hac.memory import require_memory
 from supclust.hac.threads import over_parts
 
@@ -144,7 +144,9 @@ def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False)
         raise ValueError(
             "at least one point is needed; received an empty matrix. Pass at least one point."
         )
-    require_memory(2 * matrix.nbytes if abs(alpha) != math.inf else 0, f"clustering {n:,} points")
+    copies = 2 if math.isfinite(alpha) and alpha else int(alpha > -math.inf)
+    copies += not matrix.flags.c_contiguous
+    require_memory(copies * matrix.size * matrix.itemsize, f"clustering {n:,} points")
     matrix = np.ascontiguousarray(matrix)
     found, before = _scanned(matrix, alone)
     _refuse_bad(matrix, found)
@@ -159,11 +161,11 @@ def as_floats(values: ArrayLike) -> Floats:
             f"dissimilarities must be real numbers; received dtype {array.dtype}. "
             "Convert them, e.g. with .astype(float)."
         )
-    if array.dtype == np.float16:
-        return array.astype(np.float32)
     if array.dtype in (np.float32, np.float64):
         return array
-    return array.astype(np.float64)
+    kind = np.dtype(np.float32 if array.dtype == np.float16 else np.float64)
+    require_memory(array.size * kind.itemsize, f"a copy of {array.dtype} numbers as {kind}")
+    return array.astype(kind)
 
 
 def _scanned(matrix: Floats, alone: bool) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
@@ -237,7 +239,7 @@ def _made_safe(matrix: Floats, found: NDArray[np.float64], alpha: float) -> Chec
     infinite = bool(found[:, _INFINITE].any())
     stand_in = infinity_stand_in(max_abs, n, alpha if abs(alpha) != math.inf else 0.0)
     largest = max(max_abs, stand_in) if infinite else max_abs
-    if largest > _LARGEST[matrix.dtype]:
+    if largest > _LARGEST[matrix.dtype] or overflows(alpha, float(np.finfo(matrix.dtype).max)):
         if largest > _LARGEST[np.dtype(np.float64)]:
             raise ValueError(
                 f"dissimilarities must stay below 1e290 in magnitude; received up to {max_abs:g} "

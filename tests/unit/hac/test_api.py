@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import supclust
 from oracles.hac import replay
-from supclust.hac import linkages, memory
+from supclust.hac import linkage, linkages, memory
 
 
 def test_square_and_condensed_give_the_same_tree(rng: np.random.Generator) -> None:
@@ -148,6 +148,32 @@ def test_what_cannot_fit_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyP
         supclust.linkage(square, "average")
 
 
+@pytest.mark.parametrize(
+    ("method", "matrices"), [("exp", 2), ("average", 1), ("complete", 1), ("single", 0)]
+)
+def test_memory_is_asked_for_what_a_method_needs(
+    method: str, matrices: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = 2100  # a matrix of float32 is above what always fits
+    D, alpha = np.ones((n, n), np.float32), -1.0 if method == "exp" else None
+    for enough in (True, False):
+        room = matrices * D.nbytes - (not enough)
+        monkeypatch.setattr(memory, "available_bytes", lambda room=room: room)
+        if enough or not matrices:
+            assert len(linkage(D, method, alpha=alpha)) == n - 1
+        else:
+            with pytest.raises(ValueError, match=r"clustering 2,100 points needs .* are available"):
+                linkage(D, method, alpha=alpha)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.float16, bool])
+def test_numbers_of_another_kind_are_refused_before_they_are_copied(kind: type) -> None:
+    huge = np.broadcast_to(kind(1), (2_000_000, 2_000_000))  # takes no memory itself
+    for call in (lambda: linkage(huge, "single"), lambda: linkages([huge], "single")):
+        with pytest.raises(ValueError, match=r"a copy of .* needs .* are available"):
+            call()
+
+
 def test_available_memory_is_a_plausible_number() -> None:
     room = memory.available_bytes()
     assert room is None or 2**20 < room < 2**50
@@ -190,7 +216,7 @@ def test_a_wrong_thread_count_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def beside_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small matrices take the way of large ones: the single tree grows during the check."""
-    monkeypatch.setattr("supclust.hac.api.SMALL", 3)
+    monkeypatch.setattr("supclust.hac.chain.SMALL", 3)
     monkeypatch.setenv("SUPCLUST_THREADS", "2")
 
 

@@ -15,7 +15,7 @@ import generators
 from oracles.hac import greedy_tree, replay
 from supclust.hac import chain
 from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
-from supclust.hac.api import linkage
+from supclust.hac.api import linkage, linkages
 from supclust.hac.validate import check_square
 
 ALPHAS = [-math.inf, -50.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 50.0, math.inf]
@@ -180,3 +180,51 @@ def test_nothing_is_known_in_passing_of_a_matrix_that_was_repaired(
 def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Generator) -> None:
     D = squareform(pdist(rng.normal(size=(9, 2))))
     assert check_square(D, 0.0).values is D
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("diagonal", [np.nan, np.inf, -np.inf, 1e30, -1e30])
+@pytest.mark.usefixtures("path")
+def test_the_diagonal_may_be_anything(diagonal: float, dtype: type) -> None:
+    for family in generators.FAMILIES:
+        D, _ = generators.FAMILIES[family](60, np.random.default_rng(1))
+        D = D.astype(dtype)
+        odd = D.copy()
+        np.fill_diagonal(odd, diagonal)
+        for alpha in ALPHAS:
+            np.testing.assert_array_equal(tree_of(odd, alpha), tree_of(D, alpha))
+
+
+@pytest.mark.parametrize("kind", ["passes", "chain and compaction"])
+def test_a_diagonal_whose_weight_is_no_number(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far from 0, exp(alpha (0 - centre)) leaves the range of float32, where no pair does."""
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(chain, "SMALL", 1)
+    monkeypatch.setattr(chain, "PAIRED_ENOUGH", 0.0 if kind == "passes" else 2.0)
+    for shift in (88.2, 265.7, 443.1):
+        D = np.float32(shift) + rng.random((120, 120), np.float32)
+        D = np.triu(D, 1)
+        D += D.T
+        for alpha in (-1.0, 1.0):
+            replay(D.astype(np.float64), tree_of(D, alpha), alpha, rtol=TOLERANCE[np.float32])
+
+
+@pytest.mark.parametrize("alpha", [1e39, -1e39, 1e300, -1e300])
+@pytest.mark.usefixtures("path")
+def test_alpha_beyond_float32(alpha: float, rng: np.random.Generator) -> None:
+    D = squareform(pdist(rng.normal(size=(40, 3)))).astype(np.float32)
+    limit = tree_of(D, math.copysign(math.inf, alpha))
+    np.testing.assert_allclose(tree_of(D, alpha), limit, rtol=1e-6)
+    np.testing.assert_allclose(linkages([D, D], alpha=alpha)[1], limit, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.usefixtures("path")
+def test_a_large_number_of_little_weight_counts(dtype: type) -> None:
+    """The last merge is of a small number and a large one, whichever comes first."""
+    small, large = 1e-9, 20.0
+    share = math.exp(small - large)
+    expected = (small + share * large) / (1 + share)
+    for a, b in ((small, large), (large, small)):
+        D = np.array([[0, 1e-10, a], [1e-10, 0, b], [a, b, 0]], dtype)
+        assert tree_of(D, -1.0)[-1, 2] == pytest.approx(expected, rel=1e-5)
