@@ -62,8 +62,21 @@ class Dendrogram:
         """
         if not blocks:
             raise ValueError("at least one block is needed; received none; pass one tree or more")
-        sizes_of = [len(heights) + 1 for _, heights, _ in blocks] if lengths is None else lengths
-        width = max(*sizes_of, 1) if n is None else n
+        points = [len(heights) + 1 for _, heights, _ in blocks]
+        sizes_of = points if lengths is None else list(lengths)
+        # Only a block of no points counts fewer than rows + 1; `or 1` lets it pass for one point.
+        if [size or 1 for size in sizes_of] != points:
+            raise ValueError(
+                f"lengths must be rows + 1 of each block, {points}, or 0 where there are no rows; "
+                f"received {sizes_of}; leave lengths out unless a block has no points"
+            )
+        widest = max(points)
+        width = widest if n is None else n
+        if width < widest:
+            raise ValueError(
+                f"n must be at least the points of the longest block, {widest}; received {n}; "
+                "leave n out to pad to exactly that"
+            )
         dtype = np.result_type(*(heights.dtype for _, heights, _ in blocks))
         children = np.full((len(blocks), width - 1, 2), -1, dtype=np.int64)
         heights = np.zeros((len(blocks), width - 1), dtype=dtype)
@@ -199,6 +212,11 @@ def _check_block(i: int, Z: NDArray[np.float64]) -> None:
 
 def _per_block(name: str, value: float | Tensor | None, b: int) -> list[float | int | None]:
     """One Python number (or None) per block."""
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0):
+        raise ValueError(
+            f"{name} must be one number or a tensor of shape ({b},), one per block; "
+            f"received {value!r}; pass torch.tensor(...) for one value per block"
+        )
     if not isinstance(value, Tensor):
         return [value] * b
     if value.ndim == 0:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -83,7 +84,7 @@ class ExpLinkHAC(nn.Module):
         Gradient: where the dissimilarities or alpha require it, heights are differentiable in both
         (see `merge_heights`); the topology never is.
         """
-        batch = as_batch(dissimilarity)
+        batch = as_batch(_real_tensor(dissimilarity))
         lengths = check_lengths(lengths, batch)
         alphas = self._alphas(alpha, batch)
         tree = self._build(batch.detach(), lengths, alphas.detach())
@@ -95,7 +96,7 @@ class ExpLinkHAC(nn.Module):
     def _alphas(self, override: float | Tensor | None, batch: Tensor) -> Tensor:
         """(b,) float64 alpha of each block, connected to the graph of a learned one."""
         b = len(batch)
-        given = self.alpha if override is None else torch.as_tensor(override, dtype=torch.float64)
+        given = self.alpha if override is None else _real_alpha(override)
         if given.ndim > 1 or (given.ndim == 1 and len(given) != b):
             raise ValueError(
                 f"alpha must be one number or have shape ({b},), one per block; "
@@ -126,6 +127,36 @@ class ExpLinkHAC(nn.Module):
             f"alpha={value:.4g} (nearest {nearest_linkage(value)}), "
             f"learn_alpha={learned}, kernel={self.kernel}"
         )
+
+
+def _real_tensor(dissimilarity: Any) -> Tensor:
+    if not isinstance(dissimilarity, Tensor):
+        raise ValueError(
+            f"dissimilarities must be a tensor; received {type(dissimilarity).__name__}. "
+            "Convert numbers with torch.as_tensor, or use supclust.linkage for NumPy arrays."
+        )
+    if dissimilarity.is_complex():
+        raise ValueError(
+            f"dissimilarities must be real numbers; received {dissimilarity.dtype}. "
+            "Take their .real or .abs() first."
+        )
+    return dissimilarity
+
+
+def _real_alpha(alpha: Any) -> Tensor:
+    """float64 tensor of an alpha given to ``forward``, connected to its graph."""
+    try:
+        # Asked first: the conversion would drop an imaginary part.
+        lost = alpha.is_complex() if isinstance(alpha, Tensor) else np.iscomplexobj(alpha)
+        value = None if lost else torch.as_tensor(alpha, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        value = None
+    if value is None:
+        raise ValueError(
+            f"alpha must be a number from -inf to inf, or one per block; received {alpha!r}. "
+            'A name belongs where the module is made, e.g. ExpLinkHAC("single").'
+        )
+    return value
 
 
 def _sorted(heights: Tensor, valid: Tensor) -> Tensor:

@@ -84,6 +84,8 @@ def random_tree(n: int, rng: np.random.Generator | int = 0) -> Floats:
     >>> random_tree(2)
     array([[0., 1., 1., 2.]])
     """
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise ValueError(f"n must be an integer; received {n!r}; pass the number of points")
     if n < 1:
         raise ValueError(f"n must be at least 1; received {n}; a tree needs a point")
     generator = np.random.default_rng(rng)

@@ -135,9 +135,7 @@ def cut_tree(Z: ArrayLike, *, height: float | None = None, n_clusters: int | Non
     children = children_of(tree)
     joined = joining_heights(children, np.ascontiguousarray(tree[:, 2]))
     if height is not None and n_clusters is None:
-        if np.isnan(height):
-            _refuse("height must be a number", "NaN", "pass a number, inf to merge everything")
-        return cut_labels(children, joined <= height)
+        return cut_labels(children, joined <= _checked_height(height))
     if n_clusters is not None and height is None:
         return cut_labels(children, _lowest_merges(joined, n_clusters))
     _refuse(
@@ -169,6 +167,15 @@ def cut_labels(children: Ints, applied: NDArray[np.bool_]) -> Ints:
             found += 1
         labels[i] = number[top[i]]
     return labels
+
+
+def _checked_height(height: Any) -> float:
+    value = np.asarray(height)
+    if value.ndim > 0 or value.dtype.kind not in "biuf":
+        _refuse("height must be one real number", repr(height), "pass float(...) of one number")
+    if np.isnan(value):
+        _refuse("height must be a number", "NaN", "pass a number, inf to merge everything")
+    return float(value)
 
 
 def _lowest_merges(joined: Floats, n_clusters: int) -> NDArray[np.bool_]:

@@ -54,14 +54,17 @@ class DendrogramPurity(_BlockMetric):
         self._add_sums(torch.int64, "defined", "undefined")
 
     def update(self, trees: Any, labels: Any) -> None:
-        """Add blocks: a ``Dendrogram`` or one or more (n - 1, 4) trees, and their labels."""
-        lengths = None
+        """Add blocks: a ``Dendrogram`` or one or more (n - 1, 4) trees, and their labels.
+
+        The labels of a ``Dendrogram`` are as many as the points of each block, or padded to its n.
+        """
+        lengths = width = None
         if hasattr(trees, "to_scipy"):
-            lengths = trees.lengths
+            lengths, width = trees.lengths, trees.n
             trees = [trees.to_scipy(i) for i, length in enumerate(lengths.tolist()) if length]
         elif not _is_several(trees, axes=2):
             trees = [trees]
-        for Z, block in _together(map(_to_numpy, trees), _blocks(labels, lengths)):
+        for Z, block in _together(map(_to_numpy, trees), _blocks(labels, lengths, width)):
             purity = dendrogram_purity(Z, block)
             if math.isnan(purity):
                 self.undefined += 1
@@ -163,14 +166,44 @@ def _is_several(value: Any, axes: int) -> bool:
     return isinstance(value, (list, tuple)) and _axes(value) > axes
 
 
-def _blocks(labels: Any, lengths: Any) -> list[Any]:
-    """Labels of each block; where lengths are given, without padding and without empty blocks."""
+def _blocks(labels: Any, lengths: Any, width: int | None = None) -> list[Any]:
+    """Labels of each block; where lengths are given, without padding and without empty blocks.
+
+    Where the padded ``width`` is known, a block has as many labels as points, or that many.
+    """
     several = lengths is not None or _is_several(labels, axes=1)
     blocks: list[Any] = [_to_numpy(block) for block in (labels if several else [labels])]
     if lengths is None:
         return blocks
-    sizes: NDArray[np.int64] = np.asarray(_to_numpy(lengths), dtype=np.int64)
-    return [block[:size] for block, size in _together(blocks, sizes) if size]
+    sizes: NDArray[Any] = np.asarray(_to_numpy(lengths))
+    if sizes.ndim != 1 or (sizes.size and sizes.dtype.kind not in "iu"):
+        raise ValueError(
+            "lengths must be integers of shape (b,), one per block; "
+            f"received {sizes.dtype} of shape {sizes.shape}; "
+            "pass the number of points of each block"
+        )
+    pairs = list(_together(blocks, sizes.tolist()))
+    for i, (block, size) in enumerate(pairs):
+        _check_length(i, block, size, width)
+    return [block[:size] for block, size in pairs if size]
+
+
+def _check_length(i: int, block: Any, size: int, width: int | None) -> None:
+    if _axes(block) < 1:
+        raise ValueError(
+            f"block {i}: labels must be one-dimensional; received {block}; "
+            "pass (b, n) labels, one row per block"
+        )
+    if width is not None and len(block) not in (size, width):
+        raise ValueError(
+            f"block {i}: its tree needs {size} labels, or {width} with padding; "
+            f"received {len(block)}; pass the labels of exactly the points that were clustered"
+        )
+    if not 0 <= size <= len(block):
+        raise ValueError(
+            f"block {i}: lengths must lie between 0 and the number of labels, {len(block)}; "
+            f"received {size}; correct the lengths, or pass all the labels"
+        )
 
 
 def _together(first: Any, second: Any) -> Iterator[tuple[Any, Any]]:

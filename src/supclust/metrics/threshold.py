@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,7 +83,7 @@ def threshold_curve(trees: Iterable[tuple[ArrayLike, ArrayLike]]) -> ThresholdCu
     >>> threshold_curve([([[0, 1, 1.0, 2], [2, 3, 3.0, 3]], ["a", "a", "b"])]).f1
     array([0. , 1. , 0.5])
     """
-    return curve_from_merges([merge_pairs(Z, labels) for Z, labels in trees])
+    return curve_from_merges([merge_pairs(*_pair(i, entry)) for i, entry in enumerate(trees)])
 
 
 def curve_from_merges(merges: Sequence[MergePairs]) -> ThresholdCurve:
@@ -111,6 +111,17 @@ def curve_from_merges(merges: Sequence[MergePairs]) -> ThresholdCurve:
         shared / max(true, 1) + float(true == 0),
         2 * shared / np.maximum(predicted + true, 1) + (predicted + true == 0),
     )
+
+
+def _pair(i: int, entry: Any) -> tuple[ArrayLike, ArrayLike]:
+    if not isinstance(entry, (tuple, list)) or len(entry) != 2:
+        length = f" of length {len(entry)}" if hasattr(entry, "__len__") else ""
+        raise ValueError(
+            "trees must hold a pair (Z, labels) for each block; "
+            f"received {type(entry).__name__}{length} as entry {i}; "
+            "pass a list even for a single tree: [(Z, labels)]"
+        )
+    return entry[0], entry[1]
 
 
 def _between(heights: Floats) -> Floats:
