@@ -34,8 +34,9 @@ def as_batch(dissimilarity: Tensor) -> Tensor:
 def check_values(batch: Tensor, lengths: Tensor) -> None:
     """Refuse NaN, -inf and asymmetry, on the device; the same rules as `validate.check_square`.
 
-    Only pairs of real points are looked at, never the diagonal. Asymmetry is refused beyond a
-    relative 1e-5 (float32) or 1e-8 (float64) of the block's largest finite magnitude.
+    Numbers that would overflow are refused, too: there is no copy in float64 here. Only pairs of
+    real points are looked at, never the diagonal. Asymmetry is refused beyond a relative 1e-5
+    (float32) or 1e-8 (float64) of the block's largest finite magnitude.
 
     Args:
         batch: (b, n, n) float32 or float64.
@@ -53,7 +54,10 @@ def check_values(batch: Tensor, lengths: Tensor) -> None:
     # inf - inf is NaN and fails the comparison, so equal infinities are let through by name.
     gap = torch.where(values == values.mT, 0.0, (values - values.mT).abs())
     uneven = ~(gap <= scale * SYMMETRY[batch.dtype])
-    faults = torch.stack([values.isnan().any(), values.isneginf().any(), uneven.any()]).tolist()
+    largest = torch.finfo(batch.dtype).max / 4  # differences must stay finite
+    faults = torch.stack(
+        [values.isnan().any(), values.isneginf().any(), uneven.any(), (scale > largest).any()]
+    ).tolist()
     if faults[0] or faults[1]:
         bad = values.isnan() | values.isneginf()
         block, i, j = bad.nonzero()[0].tolist()
@@ -69,6 +73,11 @@ def check_values(batch: Tensor, lengths: Tensor) -> None:
             f"received {batch[block, i, j].item()} at [{i}, {j}] "
             f"but {batch[block, j, i].item()} at [{j}, {i}]. "
             "Symmetrise them first, e.g. (D + D.mT) / 2."
+        )
+    if faults[3]:
+        raise ValueError(
+            f"dissimilarities of {batch.dtype} must stay below {largest:.1e} in magnitude; "
+            f"received up to {scale.max().item():g}. Pass float64, or divide them by a constant."
         )
 
 

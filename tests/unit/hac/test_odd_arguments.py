@@ -104,3 +104,16 @@ def test_an_alpha_that_is_no_number_is_refused(alpha: Any) -> None:
 @pytest.mark.parametrize("alpha", [1, 10**30, -np.inf, [0.1], np.array([0.1]), torch.tensor([0.1])])
 def test_an_alpha_of_any_real_kind_is_taken(alpha: Any) -> None:
     assert ExpLinkHAC(0.0)(D, alpha=alpha).heights.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("alpha", [-1.0, 0.0, 1.0])
+def test_numbers_beyond_the_device_kernel_are_refused(alpha: float) -> None:
+    rng = np.random.default_rng(0)
+    half = np.triu(rng.uniform(-1, 1, (8, 8)), 1)
+    values = torch.tensor(half + half.T)
+    hac = ExpLinkHAC(alpha, kernel="device")
+    with pytest.raises(ValueError, match=r"float32 must stay below 8\.5e\+37.*Pass float64"):
+        hac((values * 3e38).float())
+    tree = hac((values * 1e37).float())
+    assert torch.isfinite(tree.heights).all()
+    assert torch.equal(tree.children, hac(values * 1e37).children)
