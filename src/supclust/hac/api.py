@@ -38,6 +38,7 @@ def linkage(
     Returns:
         Z, (n - 1, 4) float64: the two nodes of each merge, its height, its size, as SciPy numbers
         them; goes into `scipy.cluster.hierarchy`'s ``dendrogram``, ``fcluster`` and ``cophenet``.
+        (SciPy refuses heights below 0 there: add a constant to negative dissimilarities first.)
 
     Ties of up to 2,000 points are broken as SciPy and fastcluster break them (but for rounding);
     where many dissimilarities are equal, another order may give quite another tree.

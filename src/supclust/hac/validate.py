@@ -241,10 +241,11 @@ def _made_safe(matrix: Floats, found: NDArray[np.float64], alpha: float) -> Chec
     largest = max(max_abs, stand_in) if infinite else max_abs
     if largest > _LARGEST[matrix.dtype] or overflows(alpha, float(np.finfo(matrix.dtype).max)):
         if largest > _LARGEST[np.dtype(np.float64)]:
+            needed = f"; infinite ones need {stand_in:.0e} (alpha {alpha:g}, n {n})" * infinite
             raise ValueError(
-                f"dissimilarities must stay below 1e290 in magnitude; received up to {max_abs:g} "
-                f"{'with infinite ones ' if infinite else ''}for {n} points. "
-                "Divide them by a constant."
+                f"dissimilarities must stay below 1e290 in magnitude{needed}; "
+                f"received up to {max_abs:g}. Divide them by a constant"
+                f"{', or take an alpha of 0 or further from it' * infinite}."
             )
         matrix = matrix.astype(np.float64)
     if found[:, _ASYMMETRY].any():

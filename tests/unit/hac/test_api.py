@@ -123,7 +123,8 @@ GOOD = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
         (GOOD, {"method": "single", "alpha": 1.0}, "belongs to method 'exp' only"),
         (GOOD + 1j, {}, "real numbers; received dtype complex128"),
         (np.array([["a", "b"], ["b", "a"]]), {}, "real numbers"),
-        (GOOD * 1e291, {}, "below 1e290"),
+        (GOOD * 1e291, {}, r"below 1e290 in magnitude; received up to 3e\+291"),
+        (np.where(GOOD == 3, math.inf, GOOD), {"alpha": 1e-300}, r"need 2e\+303 \(alpha 1e-300"),
     ],
 )
 def test_wrong_input_is_named(given: np.ndarray, options: dict, message: str) -> None:
