@@ -54,7 +54,7 @@ def check_alpha(alpha: float) -> float:
     """Return alpha as a float, refusing NaN and what is not a number."""
     try:
         value = float(alpha)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of a whole number of 400 digits
         value = math.nan
     if math.isnan(value):
         raise ValueError(

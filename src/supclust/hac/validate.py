@@ -155,7 +155,18 @@ def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False)
 
 def as_floats(values: ArrayLike) -> Floats:
     """Return numbers as float32 (float16 and float32) or float64 (any other real kind)."""
-    array = np.asarray(values)
+    if np.ma.is_masked(values):
+        raise ValueError(
+            "every dissimilarity must be known; received an array with masked entries. "
+            "Fill them, e.g. with .filled(np.inf) for 'never alike'."
+        )
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:  # ragged lists, odd tensors
+        raise ValueError(
+            f"dissimilarities must be an array of real numbers; received {type(values).__name__} "
+            f"({error}). Pass rows of one length, or tensor.detach().float().cpu().numpy()."
+        ) from None
     if array.dtype.kind not in "fiub":
         raise ValueError(
             f"dissimilarities must be real numbers; received dtype {array.dtype}. "

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from supclust.hac import linkage, linkages
 from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.module import ExpLinkHAC
 from supclust.hac.topdown import random_tree
@@ -117,3 +118,29 @@ def test_numbers_beyond_the_device_kernel_are_refused(alpha: float) -> None:
     tree = hac((values * 1e37).float())
     assert torch.isfinite(tree.heights).all()
     assert torch.equal(tree.children, hac(values * 1e37).children)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([[0, 1], [1]], r"received list \(.*Pass rows of one length"),
+        (torch.ones(2, 2, requires_grad=True), r"received Tensor \(.*tensor.detach"),
+        (torch.ones(2, 2, dtype=torch.bfloat16), r"received Tensor \(.*tensor.detach"),
+        (np.ma.masked_less([[0, 1.0], [1, 0]], 0.5), r"masked entries. Fill them"),
+    ],
+    ids=["ragged", "grad", "bfloat16", "masked"],
+)
+def test_what_is_no_array_of_real_numbers(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        linkage(given, "average")
+    with pytest.raises(ValueError, match=message):
+        linkages([given], "average")
+
+
+def test_a_masked_array_without_masked_entries_is_an_array() -> None:
+    assert linkage(np.ma.array([[0, 1.0], [1, 0]]), "average").tolist() == [[0, 1, 1, 2]]
+
+
+def test_alpha_of_hundreds_of_digits() -> None:
+    with pytest.raises(ValueError, match="alpha must be a number from -inf to inf"):
+        linkage([[0, 1], [1, 0]], alpha=10**400)
