@@ -115,16 +115,20 @@ def _similarity(dissimilarity: ArrayLike) -> Floats:
             "use scipy.spatial.distance.squareform for a condensed one"
         )
     np.fill_diagonal(D, np.inf)
-    if np.isnan(D).any() or np.isneginf(D).any():
+    bad = np.argwhere(np.isnan(D) | np.isneginf(D))
+    if len(bad):
+        i, j = bad[0]
         raise ValueError(
-            "dissimilarity must hold numbers above -inf; received NaN or -inf; "
-            "repair those pairs, with +inf for points that are never alike"
+            f"dissimilarity must hold numbers above -inf; received {D[i, j]} at [{i}, {j}]; "
+            "repair such pairs, with +inf for points that are never alike"
         )
     infinite = np.isinf(D)
-    if not np.allclose(D[~infinite], D.T[~infinite], rtol=1e-4, atol=1e-8):
+    uneven = np.argwhere(~np.isclose(D, D.T, rtol=1e-4, atol=1e-8))
+    if len(uneven):
+        i, j = uneven[0]
         raise ValueError(
-            "dissimilarity must be symmetric; received a matrix that differs from its transpose; "
-            "pass (D + D.T) / 2"
+            f"dissimilarity must be symmetric; received {D[i, j]} at [{i}, {j}] but {D[j, i]} at "
+            f"[{j}, {i}]; pass (D + D.T) / 2"
         )
     similarity = np.where(infinite, 0.0, D.max(initial=-np.inf, where=~infinite) - D)
     return 0.5 * similarity + 0.5 * similarity.T

@@ -11,7 +11,7 @@ import torch
 from supclust.hac import linkage, linkages
 from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.module import ExpLinkHAC
-from supclust.hac.topdown import random_tree
+from supclust.hac.topdown import random_tree, recursive_sparsest_cut
 from supclust.hac.tree import cut_tree
 
 PAIR = (np.array([[0, 1]]), np.array([0.5]), np.array([2]))
@@ -144,3 +144,18 @@ def test_a_masked_array_without_masked_entries_is_an_array() -> None:
 def test_alpha_of_hundreds_of_digits() -> None:
     with pytest.raises(ValueError, match="alpha must be a number from -inf to inf"):
         linkage([[0, 1], [1, 0]], alpha=10**400)
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        (np.nan, r"received nan at \[0, 2\]"),
+        (9.0, r"symmetric; received 9\.0 at \[0, 2\] but 1\.0 at \[2, 0\]"),
+        (np.inf, r"symmetric; received inf at \[0, 2\]"),
+    ],
+)
+def test_sparsest_cuts_say_where_a_matrix_is_odd(odd: float, message: str) -> None:
+    matrix = np.ones((4, 4))
+    matrix[0, 2] = odd
+    with pytest.raises(ValueError, match=message):
+        recursive_sparsest_cut(matrix)

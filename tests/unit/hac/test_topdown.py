@@ -133,8 +133,8 @@ def test_the_same_seed_gives_the_same_tree() -> None:
     [
         (np.zeros((2, 3)), {}, "square matrix"),
         (np.zeros((0, 0)), {}, "at least one point"),
-        (np.array([[0.0, np.nan], [np.nan, 0.0]]), {}, "received NaN or -inf"),
-        (np.array([[0.0, -np.inf], [-np.inf, 0.0]]), {}, "received NaN or -inf"),
+        (np.array([[0.0, np.nan], [np.nan, 0.0]]), {}, r"received (nan|-inf) at"),
+        (np.array([[0.0, -np.inf], [-np.inf, 0.0]]), {}, r"received (nan|-inf) at"),
         (np.array([[0.0, 1.0], [2.0, 0.0]]), {}, "must be symmetric"),
         (np.array([[0.0, np.inf], [2.0, 0.0]]), {}, "must be symmetric"),
         (np.zeros((2, 2)), {"cut": "ncut"}, "cut must be one of"),
