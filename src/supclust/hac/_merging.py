@@ -6,6 +6,7 @@ used half of the processor's vectors, and every call counted references to its a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from supclust.hac._vector import INT, LONG, VECTOR_BYTES, intrinsic, spread
 _PLACE = types.int64
 
 
-class _Merge:
+class _Merge(ABC):
     """Builds the merge of two rows, a vector of columns at a time; subclasses say how.
 
     Args:
@@ -32,9 +33,9 @@ class _Merge:
         self.builder, self.kind, self.outputs = builder, kind, outputs
         self.itemsize = kind.bitwidth // 8
 
+    @abstractmethod
     def merged(self, lanes: int, at: Any) -> list[Any]:
         """What goes to the outputs, for the columns from ``at`` on; no lanes: for one."""
-        raise NotImplementedError
 
     def all(self, length: Any) -> None:
         """Merge the columns below ``length``."""
@@ -151,8 +152,10 @@ def _build_weighted(
     into, a, b = at(0, 1, 2, 3)
     (ours,), (theirs,), length = at(4, 5), at(6, 7), args[8]
     weights = [builder.gep(theirs, [length]) if points[0] else ours, theirs]
-    size = context.make_array(signature.args[9])(context, builder, args[9]).data
-    scale = (size, *args[10:])
+    scale = args[9:]
+    if any(points):
+        size = context.make_array(signature.args[9])(context, builder, args[9]).data
+        scale = (size, *args[10:])
     kind = signature.args[0].dtype
     _Weighted(builder, kind, [a, b], weights, points, [into, ours], scale).all(length)
     return context.get_dummy_value()
@@ -170,22 +173,22 @@ def merge_means(_: Any, psi: Any, into: Any, other: Any, length: Any, share: Any
     return types.void(psi, _PLACE, _PLACE, _PLACE, psi.dtype), _build_plain
 
 
-def _weighted(points: tuple[bool, bool], psi: Any, weight: Any, others: Any, size: Any) -> Any:
-    arguments = (psi, _PLACE, _PLACE, _PLACE, weight, _PLACE, others, _PLACE, _PLACE, size)
-    return types.void(*arguments, psi.dtype, psi.dtype), partial(_build_weighted, points)
+def _weighted(points: tuple[bool, bool], psi: Any, weight: Any, others: Any, *scale: Any) -> Any:
+    arguments = (psi, _PLACE, _PLACE, _PLACE, weight, _PLACE, others, _PLACE, _PLACE, *scale)
+    return types.void(*arguments), partial(_build_weighted, points)
 
 
 @intrinsic
 def merge_clusters(
     _: Any, psi: Any, into: Any, a: Any, b: Any, weight: Any, ours: Any, others: Any, theirs: Any,
-    length: Any, size: Any, alpha: Any, centre: Any,
+    length: Any,
 ) -> Any:  # fmt: skip
     """Merge the rows of ``psi`` at a and b to the row at ``into``, which is one of them.
 
     The weights of a, at ``ours`` of ``weight``, become the sums with those of b, at ``theirs`` of
-    ``others``. All are flat and contiguous. The rest is for points only.
+    ``others``. All are flat and contiguous.
     """
-    return _weighted((False, False), psi, weight, others, size)
+    return _weighted((False, False), psi, weight, others)
 
 
 @intrinsic
@@ -198,7 +201,7 @@ def merge_point(
     Its weights are known for columns of ``size`` (int32) above 1; the others are
     exp(alpha (f - centre)).
     """
-    return _weighted((False, True), psi, weight, others, size)
+    return _weighted((False, True), psi, weight, others, size, psi.dtype, psi.dtype)
 
 
 @intrinsic
@@ -207,4 +210,4 @@ def merge_points(
     length: Any, size: Any, alpha: Any, centre: Any,
 ) -> Any:  # fmt: skip
     """As `merge_point` where a is one, too: its known weights follow b's in ``others``."""
-    return _weighted((True, True), psi, weight, others, size)
+    return _weighted((True, True), psi, weight, others, size, psi.dtype, psi.dtype)

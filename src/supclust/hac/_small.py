@@ -166,9 +166,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
                 for r in (u, v):
                     catch_up_weights(weight, slot, width, r, weighed[r], risen, risen_at, top)
                 ours, theirs = np.uint64(slot[u]) * width, np.uint64(slot[v]) * width
-                merge_clusters(
-                    psi, into, into, other, weight, ours, weight, theirs, width, size, alpha, centre
-                )
+                merge_clusters(psi, into, into, other, weight, ours, weight, theirs, width)
                 vacant[vacancies] = slot[v]
                 vacancies += 1
             elif size[u] > 1 or size[v] > 1:

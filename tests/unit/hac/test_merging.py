@@ -34,7 +34,7 @@ def means(psi, into, other, length, share):  # type: ignore[no-untyped-def]
 @njit
 def weighted(points, psi, into, a, b, weight, ours, others, theirs, n, size, alpha, centre):  # type: ignore[no-untyped-def]
     if points == 0:
-        merge_clusters(psi, into, a, b, weight, ours, others, theirs, n, size, alpha, centre)
+        merge_clusters(psi, into, a, b, weight, ours, others, theirs, n)
     elif points == 1:
         merge_point(psi, into, a, b, weight, ours, others, theirs, n, size, alpha, centre)
     else:
