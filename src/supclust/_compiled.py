@@ -7,6 +7,7 @@ an update of a checkout the old code would go on working inside the new one.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -37,10 +38,12 @@ def forget_outdated(package: Path) -> list[Path]:
 
 
 def _dated(folder: Path, ending: str) -> list[tuple[float, Path]]:
-    if not folder.is_dir():
+    """Files with their times; none of a folder that Numba could not have written to for us."""
+    if not os.access(folder, os.W_OK):
         return []
-    return [
-        (entry.stat().st_mtime, Path(entry.path))
-        for entry in os.scandir(folder)
-        if entry.name.endswith(ending)
-    ]
+    found = []
+    for entry in os.scandir(folder):
+        if entry.name.endswith(ending):
+            with suppress(FileNotFoundError):  # as above
+                found.append((entry.stat().st_mtime, Path(entry.path)))
+    return found

@@ -53,6 +53,26 @@ def test_what_was_compiled_since_is_kept(package: Path) -> None:
     assert left(package) == ["caller"]
 
 
+def test_folders_of_somebody_else_are_left_alone(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(package / "a/kernel.py", 300)
+    monkeypatch.setattr(os, "access", lambda folder, mode: Path(folder).name != "__pycache__")
+    assert forget_outdated(package) == []
+    assert left(package) == ["caller", "kernel"]
+
+
+def test_another_process_comes_first(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at(package / "a/kernel.py", 300)
+    listed = list(os.scandir(package / "a/__pycache__"))
+    (package / "a/__pycache__/kernel.nbi").unlink()
+    scan = os.scandir
+    monkeypatch.setattr(
+        os, "scandir", lambda path: listed if path == package / "a/__pycache__" else scan(path)
+    )
+    assert forget_outdated(package) == [package / "b/__pycache__/caller.nbi"]
+
+
 def test_a_package_without_compiled_code(tmp_path: Path) -> None:
     assert forget_outdated(tmp_path) == []
 
