@@ -19,7 +19,7 @@ from supclust.hac._rows import (
     merge_rows,
     weigh,
 )
-from supclust.hac._vector import argmin
+from supclust.hac._vector import argmin, larger
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -100,27 +100,58 @@ def _merge_four(form, uc, w_uc, ud, w_ud, vc, w_vc, vd, w_vd, share_row, share_c
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _merge_columns(
-    form, uc, w_uc, ud, w_ud, vc, w_vc, vd, w_vd, two_rows, share, alpha, r, paired, found, w_found
-):
-    """Merge the paired columns c, d of new row r, made of row u alone or of rows u and v."""
-    one = uc.dtype.type(1.0)
-    weighted = form >= LINEAR
-    for k in range(paired.size):
-        c = paired[k]
-        at_c = c if weighted else 0
-        at_d = k if weighted else 0
-        if two_rows:
-            found[k], weight = _merge_four(
-                form, uc[c], w_uc[at_c], ud[k], w_ud[at_d], vc[c], w_vc[at_c], vd[k], w_vd[at_d],
-                share[r], share[c], alpha, one,
-            )  # fmt: skip
-        else:
-            found[k], weight = merge_entry(
-                form, uc[c], w_uc[at_c], ud[k], w_ud[at_d], share[c], alpha, one
+def _merge_four_lists(form, u, w_u, ud, w_ud, v, w_v, vd, w_vd, share, shares, alpha):
+    """Merge four lists into u, entry by entry, with their weights.
+
+    ``share`` is the share of v and ``vd``, ``shares`` those of ``ud`` and ``vd``.
+    """
+    one = u.dtype.type(1.0)
+    if form == MAX:
+        for k in range(u.size):
+            u[k] = larger(larger(u[k], vd[k]), larger(ud[k], v[k]))
+    elif form == MEAN:
+        for k in range(u.size):
+            u[k], _ = _merge_four(
+                MEAN, u[k], one, ud[k], one, v[k], one, vd[k], one, share, shares[k], one, one
             )
-        if weighted:
-            w_found[k] = weight
+    elif form == LINEAR:
+        for k in range(u.size):
+            u[k], w_u[k] = _merge_four(
+                LINEAR, u[k], w_u[k], ud[k], w_ud[k], v[k], w_v[k], vd[k], w_vd[k], one, one, one,
+                one,
+            )  # fmt: skip
+    else:
+        for k in range(u.size):
+            u[k], w_u[k] = _merge_four(
+                LOG, u[k], w_u[k], ud[k], w_ud[k], v[k], w_v[k], vd[k], w_vd[k], one, one, alpha,
+                one,
+            )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _merge_columns(
+    form, uc, w_uc, ud, w_ud, vc, w_vc, vd, w_vd, two_rows, share, shares, alpha, paired, u, w_u, v,
+    w_v,
+):  # fmt: skip
+    """Merge the paired columns c, d of a new row, made of row u alone or of rows u and v.
+
+    What stands in columns c is listed in u and v first: lists merge by vectors. The result is in u.
+    """
+    _gather(uc, paired, u)
+    if form >= LINEAR:
+        _gather(w_uc, paired, w_u)
+    one = u.dtype.type(1.0)
+    if not two_rows and form == MEAN:
+        for k in range(u.size):
+            u[k], _ = merge_entry(MEAN, u[k], one, ud[k], one, shares[k], one, one)
+        return
+    if not two_rows:
+        merge_rows(form, u, w_u, ud, w_ud, one, alpha)
+        return
+    _gather(vc, paired, v)
+    if form >= LINEAR:
+        _gather(w_vc, paired, w_v)
+    _merge_four_lists(form, u, w_u, ud, w_ud, v, w_v, vd, w_vd, share, shares, alpha)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -176,6 +207,8 @@ def first_pass(
     ud, w_ud = np.empty(paired.size, kind), np.empty(few, kind)
     vd, w_vd = np.empty(paired.size, kind), np.empty(few, kind)
     found, w_found = np.empty(paired.size, kind), np.empty(few, kind)
+    v_found, w_v_found = np.empty(paired.size, kind), np.empty(few, kind)
+    shares = share[paired]
     for r in range(start, stop):
         uc = psi[r]
         w_uc = weight[r if weighted else 0]
@@ -192,23 +225,9 @@ def first_pass(
                 weigh(form, vc, 0, w_vc, 0, vc.size, alpha, centre)
                 weigh(form, vd, 0, w_vd, 0, vd.size, alpha, centre)
         _merge_columns(
-            form,
-            uc,
-            w_uc,
-            ud,
-            w_ud,
-            vc,
-            w_vc,
-            vd,
-            w_vd,
-            two_rows,
-            share,
-            alpha,
-            r,
-            paired,
-            found,
-            w_found,
-        )
+            form, uc, w_uc, ud, w_ud, vc, w_vc, vd, w_vd, two_rows, share[r], shares, alpha, paired,
+            found, w_found, v_found, w_v_found,
+        )  # fmt: skip
         if two_rows:
             merge_rows(form, uc, w_uc, vc, w_vc, share[r], alpha)
         nearest[r] = _put_columns(form, uc, w_uc, paired, found, w_found, r, dead)
@@ -234,6 +253,8 @@ def next_pass(
     ud, w_ud = np.empty(paired.size, kind), np.empty(few, kind)
     vd, w_vd = np.empty(paired.size, kind), np.empty(few, kind)
     found, w_found = np.empty(paired.size, kind), np.empty(few, kind)
+    v_found, w_v_found = np.empty(paired.size, kind), np.empty(few, kind)
+    shares = share[paired]
     for r in range(start, stop):
         u = first[r]
         v = second[r]
@@ -259,23 +280,9 @@ def next_pass(
                 _gather(weights, first, w_vc)
                 _gather(weights, partners, w_vd)
         _merge_columns(
-            form,
-            uc,
-            w_uc,
-            ud,
-            w_ud,
-            vc,
-            w_vc,
-            vd,
-            w_vd,
-            v >= 0,
-            share,
-            alpha,
-            r,
-            paired,
-            found,
-            w_found,
-        )
+            form, uc, w_uc, ud, w_ud, vc, w_vc, vd, w_vd, v >= 0, share[r], shares, alpha, paired,
+            found, w_found, v_found, w_v_found,
+        )  # fmt: skip
         if v >= 0:
             merge_rows(form, uc, w_uc, vc, w_vc, share[r], alpha)
         nearest[r] = _put_columns(form, uc, w_uc, paired, found, w_found, r, dead)
