@@ -123,7 +123,9 @@ class _Weighted(_Merge):
                 alpha, centre = (spread(builder, s, made.number) for s in (alpha, centre))
             for i in range(2):
                 if self.points[i]:
-                    made_now = made.of(builder.fmul(builder.fsub(numbers[i], centre), alpha))
+                    made_now = made.of(
+                        builder.fmul(builder.fsub(numbers[i], centre), alpha), rounded=True
+                    )
                     weights[i] = builder.select(known, weights[i], made_now)
         total = builder.fadd(*weights)
         part = builder.fdiv(made.constant(1.0, made.number), total)

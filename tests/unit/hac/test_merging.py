@@ -107,6 +107,23 @@ def test_weighted_means_and_sums(dtype: type, points: int, rng: np.random.Genera
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_weights_are_as_good_as_what_they_are_made_of(
+    dtype: type, rng: np.random.Generator
+) -> None:
+    """alpha (f - centre) is rounded; the weight adds no more than that to the error."""
+    n, alpha, centre = 4000, dtype(5), dtype(0.3)
+    reach = 60 if dtype == np.float32 else 500
+    flat = rng.uniform(-reach / 5, reach / 5, 2 * n).astype(dtype)
+    weight, known = np.zeros(n, dtype), np.zeros(2 * n, dtype)
+    exponents = (flat - centre) * alpha  # as the kernel rounds them
+    made = np.exp(exponents.astype(np.longdouble)).reshape(2, n)
+    one = np.ones(n, np.int32)
+    weighted(2, flat, 0, 0, n, weight, 0, known, 0, n, one, alpha, centre)
+    error = np.abs(weight / made.sum(0) - 1) / np.finfo(dtype).eps
+    assert (error < 3 + 0.75 * np.abs(exponents).reshape(2, n).max(0)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_a_mean_never_leaves_what_it_merges(dtype: type, rng: np.random.Generator) -> None:
     n = 1000
     for scale in (1e-6, 1.0, 1e6):
