@@ -30,12 +30,17 @@ def prim(matrix, pairs, heights):  # type: ignore[no-untyped-def]
     reached = np.zeros(n, matrix.dtype)
     nearest = np.full(n, far, matrix.dtype)
     at = np.uint64(0)
+    start, stop = 0, n  # outside of them all are reached: of ordered data half is never read
     for k in range(n - 1):
         reached[at] = far
-        for i in range(np.uint64(n)):
+        while reached[start] != 0:
+            start += 1
+        while reached[stop - 1] != 0:
+            stop -= 1
+        for i in range(np.uint64(start), np.uint64(stop)):
             nearest[i] = smaller(matrix[at, i] + reached[i], nearest[i])
         nearest[at] = far  # whatever the diagonal holds
-        following = argmin(nearest, 0, n)
+        following = start + argmin(nearest, start, stop - start)
         pairs[k, 0] = at
         pairs[k, 1] = following
         heights[k] = nearest[following]
