@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
 
 from supclust.hac._tile import is_mirrored_within
-from supclust.hac._vector import VECTOR_BYTES
+from supclust.hac._vector import INT, VECTOR_BYTES, intrinsic
 
 _MODERATE = 1e30  # beyond it (and for infinities) `validate` looks closer
 
@@ -51,3 +54,29 @@ def copy_checked(block, n, psi, start, stop):
     high = max(high, extremes[side:].max())
     plain = mirrored and low > -_MODERATE and high < _MODERATE
     return plain, np.float64(low), np.float64(high)
+
+
+def _build_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    place = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [place, INT, INT, INT])
+    fetch = builder.module.declare_intrinsic("llvm.prefetch", (place,), kind)
+    # To read; for not too soon; as data.
+    builder.call(fetch, [builder.inttoptr(args[0], place), INT(0), INT(1), INT(1)])
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _fetch(_: Any, address: Any) -> Any:
+    return types.void(types.uint64), _build_fetch
+
+
+@njit(cache=True, nogil=True)
+def fetch_ahead(address, lines):
+    """Ask for the next ``lines`` of memory, without waiting; returns the address behind them.
+
+    Of an address that is nobody's nothing comes.
+    """
+    for _ in range(lines):
+        _fetch(address)
+        address += np.uint64(VECTOR_BYTES)
+    return address

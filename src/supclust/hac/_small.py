@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from supclust.hac._copy import fetch_ahead
 from supclust.hac._merging import (
     merge_clusters,
     merge_largest,
@@ -30,14 +31,15 @@ from supclust.hac._small_rows import (
     narrow,
     somebody,
 )
-from supclust.hac._vector import argmin_beyond
+from supclust.hac._vector import VECTOR_BYTES, argmin_beyond
 
 _NARROW = 32  # clusters below which there is nothing to gain from a smaller matrix
-_WIDE = 400  # columns above which a smaller matrix pays earlier
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heights):
+def chain_in_cache(
+    form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heights, later=0, later_bytes=0
+):  # fmt: skip
     """Build the tree of a small matrix, destroying it.
 
     Args:
@@ -52,6 +54,8 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         leaf: (n,) a point of each cluster; updated.
         pairs: (n - 1, 2) output: a point of either side of each merge.
         heights: (n - 1,) output.
+        later: Address of what the caller reads next; it is fetched while the processor is busy.
+        later_bytes: How much of it.
 
     The distances along the chain fall strictly, so it ends, whatever the input.
     """
@@ -93,8 +97,11 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
     first = np.uint64(0)
     alive = n
     width = np.uint64(n)
+    later = np.uint64(later)
+    lines = later_bytes // (VECTOR_BYTES * max(n - 1, 1)) + 1 if later_bytes > 0 else 0
     for merges in range(n - 1):
-        if alive >= _NARROW and alive <= (0.6 if width > _WIDE else 0.5) * width:
+        later = fetch_ahead(later, lines)
+        if alive >= _NARROW and 2 * alive <= width:
             columns = np.flatnonzero(barrier[:width] == 0).astype(np.uint64)
             place = np.full(width, -1, np.int32)
             for c in range(alive):
@@ -128,7 +135,8 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
                 links = 1
             x = chain[links - 1]
             y = nearest[x]
-            if y < 0 or born[y] < 0 or born[y] > found[x]:
+            at = born[max(y, 0)]
+            if (y < 0) | (at < 0) | (at > found[x]):
                 catch_up(psi, width, x, seen[x], risen, risen_at, top)
                 seen[x] = merges
                 y = argmin_beyond(psi, x * width, width, barrier)
@@ -210,7 +218,7 @@ def chain_in_cache(form, psi_rows, weight_rows, alpha, centre, size, leaf, pairs
         born[u] = seen[u] = weighed[u] = merges + 1
         nearest[u] = -1
         alive -= 1
-        if top >= min(n, fresh + fresh // 4 + 8):
+        if top >= min(n, fresh + fresh // 8 + 4):
             top = drop_stale(born, risen, risen_at, top)
         risen[top] = u
         risen_at[top] = merges + 1

@@ -81,13 +81,13 @@ def somebody(barrier, x):
 @njit(cache=True, nogil=True, error_model="numpy")
 def drop_stale(born, risen, risen_at, top):
     """Keep the births of clusters that still have that form; returns how many there are."""
-    kept = 0
-    for i in range(top):
-        if born[risen[i]] == risen_at[i]:
-            risen[kept] = risen[i]
-            risen_at[kept] = risen_at[i]
-            kept += 1
-    return kept
+    kept = np.uint64(0)
+    for i in range(np.uint64(top)):
+        u, at = risen[i], risen_at[i]
+        risen[kept] = u  # always: a branch would be guessed wrong every other time
+        risen_at[kept] = at
+        kept += np.uint64(born[u] == at)
+    return np.int64(kept)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

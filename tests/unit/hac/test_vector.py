@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from supclust.hac._copy import copy_checked
+from supclust.hac._copy import copy_checked, fetch_ahead
 from supclust.hac._tile import is_mirrored
 from supclust.hac._vector import argmax, argmin, argmin_beyond, larger, smaller
 
@@ -113,3 +113,9 @@ def test_a_copy_in_parts_in_any_order(dtype: type, n: int, rng: np.random.Genera
             numbers = matrix[~np.eye(n, dtype=bool)]
             assert min(low for _, low, _ in found) == numbers.min()
             assert max(high for _, _, high in found) == numbers.max()
+
+
+def test_fetching_ahead_goes_on_behind_what_it_asked_for() -> None:
+    for address in (0, 64, 2**40 + 8, 2**64 - 128):  # even where there is no memory
+        assert fetch_ahead(np.uint64(address), 3) == (address + 3 * 64) % 2**64
+    assert fetch_ahead(np.uint64(640), 0) == 640
