@@ -20,7 +20,6 @@ from supclust.hac._small import chain_in_cache
 from supclust.hac.chain import SMALL, build_tree, choose_form
 from supclust.hac.numbering import join_sorted, order_of
 from supclust.hac.prim import prim
-from supclust.hac.rooms import rooms
 from supclust.hac.threads import over_parts
 from supclust.hac.validate import check_square
 
@@ -52,14 +51,18 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
     heights,
     sizes,
     status,
-    psi_room,
-    weight_room,
     start,
     stop,
 ):
     """Build the trees of blocks ``start`` to ``stop``; large or odd ones are left `_SPECIAL`."""
     kind = sample.dtype
     most = np.float64(np.finfo(kind).max)
+    widest = 0
+    for k in range(start, stop):
+        if lengths[k] < SMALL:
+            widest = max(widest, lengths[k])
+    psi_room = np.empty(widest * widest, kind)
+    weight_room = np.empty(widest * widest, kind)
     for k in range(start, stop):
         n = lengths[k]
         if n < 2:
@@ -115,16 +118,14 @@ def grow(
     strides = np.array([block.strides[0] // block.itemsize for block in blocks], np.int64)
     status = np.zeros(len(blocks), np.int64)
     sample = np.empty(0, heights.dtype)
-    widest = int(lengths[lengths < SMALL].max(initial=0)) ** 2
-
-    def grow_some(a: int, b: int) -> None:
-        psi, weight = rooms((1, widest), (1, widest), dtype=sample.dtype)
-        _grow_blocks(
+    over_parts(
+        lambda a, b: _grow_blocks(
             sample, addresses, lengths, strides, alphas, offsets, children, heights, sizes, status,
-            psi[0], weight[0], a, b,
-        )  # fmt: skip
-
-    over_parts(grow_some, len(blocks), parts=max(1, min(64, int(lengths.sum()) // 500)))
+            a, b,
+        ),
+        len(blocks),
+        parts=max(1, min(64, int(lengths.sum()) // 500)),
+    )  # fmt: skip
     for k in np.flatnonzero(status == _SPECIAL).tolist():
         n, alpha = int(lengths[k]), float(alphas[k])
         try:
