@@ -27,6 +27,7 @@ Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
 _DONE, _SPECIAL = 0, 1
+_FETCHED = 2**20  # bytes of a block that a second-level cache can hold until it is needed
 
 
 @intrinsic
@@ -86,10 +87,13 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
             alpha = kind.type(alphas[k] if form >= LINEAR else 0.0)
             centre = kind.type((low + high) / 2)
             size, leaf = np.ones(n, np.int32), np.arange(n)
-            k_next = min(k + 1, stop - 1)
+            following = min(k + 1, stop - 1)
+            ahead = lengths[following] * strides[following] * psi.itemsize
+            if following == k or ahead > _FETCHED:
+                ahead = 0
             chain_in_cache(
-                form, psi, weight, alpha, centre, size, leaf, pairs, found, addresses[k_next],
-                lengths[k_next] * strides[k_next] * psi.itemsize,
+                form, psi, weight, alpha, centre, size, leaf, pairs, found, addresses[following],
+                ahead,
             )  # fmt: skip
         order = order_of(found)
         here = slice(offsets[k], offsets[k] + n - 1)

@@ -122,7 +122,7 @@ def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator
         n = int(rng.integers(2, 120))
         D = rng.random((n, n)).astype([np.float32, np.float64][round_ % 2])
         D[rng.random((n, n)) < rng.random()] = math.nan
-        for alpha in (0.0, math.inf, 2.0, -1e9):
+        for alpha in (0.0, math.inf, 2.0, -1e9, -math.inf):
             assert len(chain.build_tree(D, alpha, 0.0, 1.0)[0]) == n - 1
 
 
