@@ -52,8 +52,13 @@ def copy_checked(block, n, psi, start, stop):
                 high = max(high, number)
     low = min(low, extremes[:side].min())
     high = max(high, extremes[side:].max())
-    plain = mirrored and low > -_MODERATE and high < _MODERATE
-    return plain, np.float64(low), np.float64(high)
+    return is_plain(mirrored, low, high), np.float64(low), np.float64(high)
+
+
+@njit(cache=True, nogil=True)
+def is_plain(regular, low, high):
+    """Whether numbers that are symmetric, without NaN and in this range need no closer look."""
+    return regular and low > -_MODERATE and high < _MODERATE
 
 
 def _build_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:

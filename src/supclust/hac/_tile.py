@@ -1,4 +1,7 @@
-"""Compare a tile of a matrix with its mirror image, held in vectors: a check at memory's speed."""
+"""Square tiles of a matrix, held in vectors: compared with their mirror images, or unfolded.
+
+Both run at memory's speed: a tile is turned in registers, and no column is read number by number.
+"""
 
 from __future__ import annotations
 
@@ -26,36 +29,81 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
+class _Places:
+    """Where the rows of tiles stand in memory."""
+
+    def __init__(self, builder: Any, kind: Any) -> None:
+        self.builder = builder
+        self.itemsize = 4 if kind == types.float32 else 8
+        self.lanes = VECTOR_BYTES // self.itemsize
+        number = ir.FloatType() if kind == types.float32 else ir.DoubleType()
+        self.vector = ir.VectorType(number, self.lanes)
+
+    def of(self, array: Any, i: Any, j: Any) -> list[Any]:
+        """The rows of the tile at (i, j) of a matrix."""
+        builder = self.builder
+        stride = cgutils.unpack_tuple(builder, array.strides, 2)[0]
+        base = builder.ptrtoint(array.data, LONG)
+        base = builder.add(base, builder.mul(j, LONG(self.itemsize)))
+        starts = [builder.mul(builder.add(i, LONG(r)), stride) for r in range(self.lanes)]
+        return [self._at(builder.add(base, start)) for start in starts]
+
+    def of_condensed(self, array: Any, at: Any, step: Any) -> list[Any]:
+        """The rows of a tile of a condensed vector; see `unfold`."""
+        builder = self.builder
+        places = []
+        for r in range(self.lanes):
+            places.append(builder.bitcast(builder.gep(array.data, [at]), self.vector.as_pointer()))
+            at = builder.add(at, builder.sub(step, LONG(r)))
+        return places
+
+    def _at(self, address: Any) -> Any:
+        return self.builder.inttoptr(address, self.vector.as_pointer())
+
+    def load(self, places: list[Any]) -> list[Any]:
+        return [self.builder.load(place, align=self.itemsize) for place in places]
+
+    def store(self, rows: list[Any], places: list[Any]) -> None:
+        for row, place in zip(rows, places, strict=True):
+            self.builder.store(row, place, align=self.itemsize)
+
+
 def _build_mirrored(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     first_type, second_type = signature.args[:2]
     first = context.make_array(first_type)(context, builder, args[0])
     second = context.make_array(second_type)(context, builder, args[1])
-    kind = ir.FloatType() if first_type.dtype == types.float32 else ir.DoubleType()
-    itemsize = 4 if first_type.dtype == types.float32 else 8
-    lanes = VECTOR_BYTES // itemsize
-    vector = ir.VectorType(kind, lanes)
-
-    def tile(array: Any, i: Any, j: Any) -> list[Any]:
-        stride = cgutils.unpack_tuple(builder, array.strides, 2)[0]
-        base = builder.ptrtoint(array.data, LONG)
-        base = builder.add(base, builder.mul(j, LONG(itemsize)))
-        rows = []
-        for r in range(lanes):
-            at = builder.add(base, builder.mul(builder.add(i, LONG(r)), stride))
-            rows.append(builder.load(builder.inttoptr(at, vector.as_pointer()), align=itemsize))
-        return rows
-
+    places = _Places(builder, first_type.dtype)
     i, j = args[2], args[3]
-    rows = tile(first, i, j)
+    rows = places.load(places.of(first, i, j))
     if len(args) == 5:
         _widen(builder, rows, context.make_array(signature.args[4])(context, builder, args[4]).data)
     turned = _turned(builder, rows)
-    unequal = None
-    for a, b in zip(turned, tile(second, j, i), strict=True):
-        differs = builder.fcmp_unordered("!=", a, b)
-        unequal = differs if unequal is None else builder.or_(unequal, differs)
-    bits = builder.bitcast(unequal, ir.IntType(lanes))
-    return builder.icmp_unsigned("==", bits, ir.IntType(lanes)(0))
+    image = places.load(places.of(second, j, i))
+    differ = [builder.fcmp_unordered("!=", a, b) for a, b in zip(turned, image, strict=True)]
+    return _nowhere(builder, differ)
+
+
+def _build_unfold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    condensed, square, extremes = (
+        context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 3, 6)
+    )
+    places = _Places(builder, signature.args[0].dtype)
+    rows = places.load(places.of_condensed(condensed, args[1], args[2]))
+    _widen(builder, rows, extremes.data)
+    i, j = args[4], args[5]
+    places.store(rows, places.of(square, i, j))
+    odd = [builder.fcmp_unordered("uno", a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
+    places.store(_turned(builder, rows), places.of(square, j, i))
+    return _nowhere(builder, odd)
+
+
+def _nowhere(builder: Any, found: list[Any]) -> Any:
+    """Whether all of these vectors of bits are false."""
+    anywhere = found[0]
+    for bits in found[1:]:
+        anywhere = builder.or_(anywhere, bits)
+    number = ir.IntType(anywhere.type.count)
+    return builder.icmp_unsigned("==", builder.bitcast(anywhere, number), number(0))
 
 
 def _widen(builder: Any, rows: list[Any], extremes: Any) -> None:
@@ -86,3 +134,20 @@ def is_mirrored_within(_: Any, first: Any, second: Any, i: Any, j: Any, extremes
     A NaN may or may not be among them.
     """
     return types.boolean(first, second, types.int64, types.int64, extremes), _build_mirrored
+
+
+@intrinsic
+def unfold(
+    _: Any, condensed: Any, at: Any, step: Any, square: Any, i: Any, j: Any, extremes: Any
+) -> Any:
+    """Write a square tile of a condensed vector to (i, j) of ``square``, its image to (j, i).
+
+    The tile's first row begins at place ``at`` of the vector, the second ``step`` behind it, and so
+    on with ever shorter steps. Widens ``extremes`` as `is_mirrored_within` does.
+
+    Returns:
+        Whether there is no NaN in it.
+    """
+    long = types.int64
+    kinds = (condensed, long, long, square, long, long, extremes)
+    return types.boolean(*kinds), _build_unfold

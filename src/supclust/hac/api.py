@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac import chain
-from supclust.hac.chain import Floats, Tree, build_small, build_tree
-from supclust.hac.explink import alpha_of
+from supclust.hac.chain import Floats, Tree, build_small, build_tree, fill_square
+from supclust.hac.condensed import points_of
+from supclust.hac.explink import alpha_of, overflows
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
+from supclust.hac.rooms import large_rooms
 from supclust.hac.threads import over_parts, thread_count
 from supclust.hac.validate import as_floats, check_square
 
@@ -53,9 +54,9 @@ def linkage(
     [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 8.5, 3.0]]
     """
     value = alpha_of(method, alpha)
-    matrix = as_floats(dissimilarity)
-    matrix = _square(matrix) if matrix.ndim == 1 else matrix
-    children, heights, sizes = _checked_tree(matrix, value)
+    given = as_floats(dissimilarity)
+    tree = _tree_of_condensed if given.ndim == 1 else _tree_of_square
+    children, heights, sizes = tree(given, value)
     Z = np.empty((len(heights), 4))
     _put(Z, (children, heights, sizes))
     return Z
@@ -72,7 +73,8 @@ def linkages(
     """Cluster many blocks in one call, side by side on all cores; see `linkage`.
 
     Args:
-        dissimilarities: Square (n_k, n_k) matrices of one float type (mixed types become float64).
+        dissimilarities: Square (n_k, n_k) matrices or SciPy's condensed vectors, of one float type
+            (mixed types become float64).
         method: As in `linkage`.
         alpha: As in `linkage`.
 
@@ -89,13 +91,7 @@ def linkages(
         return []
     kind = np.result_type(*{block.dtype for block in blocks})
     blocks = [np.ascontiguousarray(block, dtype=kind) for block in blocks]
-    for k, block in enumerate(blocks):
-        if block.ndim != 2 or block.shape[0] != block.shape[1] or len(block) == 0:
-            raise ValueError(
-                f"every block must be a square (n, n) matrix of at least one point; received shape "
-                f"{block.shape} for block {k}. Expand condensed vectors with scipy's squareform."
-            )
-    lengths = np.array([len(block) for block in blocks], np.int64)
+    lengths = np.array([_length(k, block) for k, block in enumerate(blocks)], np.int64)
     ends = np.cumsum(lengths - 1)
     children = np.empty((int(ends[-1]), 2), np.int64)
     heights, sizes = np.empty(len(children), kind), np.empty(len(children), np.int64)
@@ -109,17 +105,52 @@ def linkages(
     return [Z[a:b] for a, b in pairwise([0, *ends.tolist()])]
 
 
-def _checked_tree(matrix: Floats, alpha: float) -> Tree:
+def _length(k: int, block: Floats) -> int:
+    """Return the points of block k."""
+    if block.ndim == 1:
+        try:
+            return points_of(block)
+        except ValueError as error:
+            raise ValueError(f"block {k}: {error}") from None
+    if block.ndim != 2 or block.shape[0] != block.shape[1] or len(block) == 0:
+        raise ValueError(
+            "every block must be a square (n, n) matrix of at least one point, or a condensed "
+            f"vector; received shape {block.shape} for block {k}. For vectors, compute distances "
+            "first, e.g. scipy.spatial.distance.pdist(X)."
+        )
+    return len(block)
+
+
+def _tree_of_square(matrix: Floats, alpha: float) -> Tree:
     n = len(matrix) if matrix.ndim else 0
-    ordinary = matrix.shape == (n, n) and matrix.flags.c_contiguous
-    small = n <= chain.SMALL
-    if ordinary and alpha == -math.inf and not small and thread_count() > 1:
+    ordinary = matrix.shape == (n, n) and matrix.flags.c_contiguous and n > 1
+    single, small = alpha == -math.inf, n <= chain.SMALL
+    if ordinary and single and not small and thread_count() > 1:
         return _single_while_checking(matrix)
-    tree = (
-        build_small(matrix, alpha) if ordinary and alpha > -math.inf and small and n > 1 else None
+    tree = build_small(matrix, n, alpha) if ordinary and small and not single else None
+    return tree or _checked_tree(matrix, alpha)
+
+
+def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
+    n = points_of(condensed)
+    if n < 2:
+        return _checked_tree(np.zeros((n, n), condensed.dtype), alpha)
+    matrices = 3 if math.isfinite(alpha) and alpha else 1 + (alpha > -math.inf)
+    require_memory(
+        matrices * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
     )
+    condensed = np.ascontiguousarray(condensed)
+    tree = build_small(condensed, n, alpha) if n <= chain.SMALL else None
     if tree is not None:
         return tree
+    with large_rooms((n, n), dtype=condensed.dtype) as (square,):
+        plain, low, high = fill_square(condensed, square)
+        if plain and not overflows(alpha, float(np.finfo(square.dtype).max)):
+            return build_tree(square, alpha, low, high)
+        return _checked_tree(square, alpha)
+
+
+def _checked_tree(matrix: Floats, alpha: float) -> Tree:
     checked = check_square(matrix, alpha)
     children, heights, sizes = build_tree(
         checked.values, alpha, checked.low, checked.high, checked.before
@@ -146,47 +177,4 @@ def _single_while_checking(matrix: Floats) -> Tree:
     return children, checked.restore(heights), sizes
 
 
-def _square(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Expand SciPy's condensed form; an empty vector is one point, as in SciPy's ``squareform``."""
-    n = (1 + math.isqrt(1 + 8 * condensed.size)) // 2
-    if n * (n - 1) // 2 != condensed.size:
-        lower, upper = n * (n - 1) // 2, n * (n + 1) // 2
-        raise ValueError(
-            "a condensed vector must hold n (n - 1) / 2 dissimilarities for some whole n; "
-            f"received {condensed.size}, between {lower} ({n} points) and {upper} ({n + 1} "
-            "points). Pass a square matrix, or the upper triangle row by row, as SciPy does."
-        )
-    require_memory(
-        3 * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
-    )
-    condensed = np.ascontiguousarray(condensed)
-    square = np.zeros((n, n), condensed.dtype)
-    parts = 1 if n < 500 else None  # starting threads takes longer than filling a small square
-    over_parts(lambda a, b: _fill_rows(condensed, square, a, b), n, parts)
-    over_parts(lambda a, b: _mirror(square, a, b), -(-n // _PANEL), parts)
-    return square
-
-
 _SMALL_OUTPUT = 2**20  # bytes, below which another thread would come too late
-_PANEL = 16  # columns read together: a cache line of them
-
-
-@njit(cache=True, nogil=True)
-def _fill_rows(condensed, square, start, stop):  # type: ignore[no-untyped-def]
-    """Copy the stretch of each row behind the diagonal."""
-    n = square.shape[0]
-    for i in range(start, stop):
-        first = i * n - i * (i + 1) // 2
-        square[i, i + 1 :] = condensed[first : first + n - i - 1]
-
-
-@njit(cache=True, nogil=True)
-def _mirror(square, first_panel, last_panel):  # type: ignore[no-untyped-def]
-    """Fill the lower triangle from the upper one."""
-    n = square.shape[0]
-    for left in range(first_panel * _PANEL, min(last_panel * _PANEL, n), _PANEL):
-        right = min(left + _PANEL, n)
-        for i in range(left + 1, n):
-            row = square[i]
-            for j in range(left, min(right, i)):
-                row[j] = square[j, i]

@@ -21,6 +21,7 @@ from supclust.hac._copy import copy_checked
 from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
 from supclust.hac._small import chain_in_cache
 from supclust.hac._vector import VECTOR_BYTES
+from supclust.hac.condensed import unfold_checked
 from supclust.hac.explink import overflows
 from supclust.hac.numbering import number_merges
 from supclust.hac.prim import prim
@@ -58,30 +59,41 @@ def choose_form(alpha, low, high, n, sample):  # type: ignore[no-untyped-def]
     return LINEAR if reach < room else LOG
 
 
-def build_small(matrix: Floats, alpha: float) -> Tree | None:
-    """Check and cluster 2 to `SMALL` points, reading the matrix from memory once.
+def build_small(dissimilarity: Floats, n: int, alpha: float) -> Tree | None:
+    """Check and cluster 2 to `SMALL` points, reading what is given from memory once.
 
     Args:
-        matrix: (n, n) contiguous float32 or float64; not changed.
-        alpha: Any member of the family above -inf.
+        dissimilarity: (n, n) or condensed, contiguous float32 or float64; not changed.
+        n: The number of points.
+        alpha: Any member of the family.
 
     Returns:
         As `build_tree`; ``None`` where `validate.check_square` has to look at the matrix first.
     """
-    n = len(matrix)
-    if overflows(alpha, float(np.finfo(matrix.dtype).max)):
+    if overflows(alpha, float(np.finfo(dissimilarity.dtype).max)):
         return None
-    psi, weight = _small_rooms(matrix, alpha)
-    side = VECTOR_BYTES // matrix.itemsize
+    psi, weight = _small_rooms(n, dissimilarity.dtype, alpha)
+    plain, low, high = fill_square(dissimilarity, psi)
+    return _small_tree(psi, weight, alpha, low, high) if plain else None
+
+
+def fill_square(dissimilarity: Floats, square: Floats) -> tuple[bool, float, float]:
+    """Copy or unfold a matrix of at least 2 points on all cores, and check it on the way.
+
+    Returns:
+        Whether it is exactly symmetric and of moderate numbers, the smallest and the largest of
+        them; where the first is False, the others mean nothing. Of the diagonal anything may come.
+    """
+    n = len(square)
+    copy = unfold_checked if dissimilarity.ndim == 1 else copy_checked
+    side = VECTOR_BYTES // square.itemsize
     found = np.tile([1.0, math.inf, -math.inf], (-(-n // side), 1))
 
-    def copy(a: int, b: int) -> None:
-        found[a] = copy_checked(matrix, n, psi, a * side, min(b * side, n))
+    def fill(a: int, b: int) -> None:
+        found[a] = copy(dissimilarity, n, square, a * side, min(b * side, n))
 
-    over_parts(copy, len(found), 1 if matrix.nbytes < _ALONE else None)
-    if not found[:, 0].all():
-        return None
-    return _small_tree(psi, weight, alpha, found[:, 1].min(), found[:, 2].max())
+    over_parts(fill, len(found), 1 if square.nbytes < _ALONE else None)
+    return bool(found[:, 0].all()), float(found[:, 1].min()), float(found[:, 2].max())
 
 
 def build_tree(
@@ -105,7 +117,7 @@ def build_tree(
     """
     n = len(matrix)
     if 1 < n <= SMALL and alpha != -math.inf:
-        psi, weight = _small_rooms(matrix, alpha)
+        psi, weight = _small_rooms(n, matrix.dtype, alpha)
         psi[:] = matrix
         return _small_tree(psi, weight, alpha, low, high)
     pairs, heights = _no_merges(matrix)
@@ -116,15 +128,17 @@ def build_tree(
     return number_merges(pairs, heights)
 
 
-def _small_rooms(matrix: Floats, alpha: float) -> list[Floats]:
-    n = len(matrix)
-    return rooms((n, n), (1 if alpha in (0.0, math.inf) else n, n), dtype=matrix.dtype)
+def _small_rooms(n: int, kind: np.dtype[np.generic], alpha: float) -> list[Floats]:
+    return rooms((n, n), (n if alpha and math.isfinite(alpha) else 1, n), dtype=kind)
 
 
 def _small_tree(psi: Floats, weight: Floats, alpha: float, low: float, high: float) -> Tree:
     """Chase the chain of a matrix that may be destroyed."""
     n = len(psi)
     pairs, heights = _no_merges(psi)
+    if alpha == -math.inf:
+        prim(psi, pairs, heights)
+        return number_merges(pairs, heights)
     form, alpha_in, centre = _settings(psi, alpha, low, high)
     size, leaf = np.ones(n, np.int32), np.arange(n)
     chain_in_cache(form, psi, weight, alpha_in, centre, size, leaf, pairs, heights)

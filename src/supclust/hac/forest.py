@@ -18,6 +18,7 @@ from supclust.hac._copy import copy_checked
 from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
 from supclust.hac.chain import SMALL, build_tree, choose_form
+from supclust.hac.condensed import square_of, unfold_checked
 from supclust.hac.numbering import join_sorted, order_of
 from supclust.hac.prim import prim
 from supclust.hac.threads import over_parts
@@ -27,6 +28,7 @@ Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
 _DONE, _SPECIAL = 0, 1
+_CONDENSED = 0  # instead of a stride
 _FETCHED = 2**20  # bytes of a block that a second-level cache can hold until it is needed
 
 
@@ -74,8 +76,12 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
         psi = psi_room[: n * n].reshape(n, n)
         weight = weight_room[: n * n].reshape(n, n)
         address = _pointer(addresses[k])  # type: ignore[call-arg, var-annotated]
-        block = carray(address, (n, strides[k]), kind)
-        plain, low, high = copy_checked(block, n, psi, 0, n)
+        if strides[k] == _CONDENSED:
+            condensed = carray(address, (n * (n - 1) // 2,), kind)
+            plain, low, high = unfold_checked(condensed, n, psi, 0, n)
+        else:
+            block = carray(address, (n, strides[k]), kind)
+            plain, low, high = copy_checked(block, n, psi, 0, n)
         if not plain:
             continue
         pairs = np.empty((n - 1, 2), np.int64)
@@ -88,7 +94,9 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
             centre = kind.type((low + high) / 2)
             size, leaf = np.ones(n, np.int32), np.arange(n)
             following = min(k + 1, stop - 1)
-            ahead = lengths[following] * strides[following] * psi.itemsize
+            points, stride = lengths[following], strides[following]
+            numbers = points * (points - 1) // 2 if stride == _CONDENSED else points * stride
+            ahead = numbers * psi.itemsize
             if following == k or ahead > _FETCHED:
                 ahead = 0
             chain_in_cache(
@@ -109,8 +117,9 @@ def grow(
     """Fill the trees of many blocks into flat arrays, block k at ``offsets[k]``.
 
     Args:
-        blocks: Matrices (>= n_k, stride) of one float type with contiguous rows; block k uses the
-            first n_k rows and columns. Checked as `validate.check_square` does.
+        blocks: Matrices (>= n_k, stride) of one float type with contiguous rows, of which block k
+            uses the first n_k rows and columns; or contiguous condensed vectors. Checked as
+            `validate.check_square` does.
         lengths: (b,) points n_k; 0 and 1 give no merges.
         alphas: (b,) member of the family for each block.
         offsets: (b,) where the block's merges start in the outputs.
@@ -119,7 +128,10 @@ def grow(
         sizes: (m,) output.
     """
     addresses = np.array([block.__array_interface__["data"][0] for block in blocks], np.uint64)
-    strides = np.array([block.strides[0] // block.itemsize for block in blocks], np.int64)
+    strides = np.array(
+        [_CONDENSED if block.ndim == 1 else block.strides[0] // block.itemsize for block in blocks],
+        np.int64,
+    )
     status = np.zeros(len(blocks), np.int64)
     sample = np.empty(0, heights.dtype)
     over_parts(
@@ -133,7 +145,8 @@ def grow(
     for k in np.flatnonzero(status == _SPECIAL).tolist():
         n, alpha = int(lengths[k]), float(alphas[k])
         try:
-            checked = check_square(blocks[k][:n, :n], alpha)
+            block = blocks[k]
+            checked = check_square(square_of(block) if block.ndim == 1 else block[:n, :n], alpha)
         except ValueError as error:
             raise ValueError(f"block {k}: {error}") from None
         here = slice(offsets[k], offsets[k] + n - 1)

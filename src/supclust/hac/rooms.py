@@ -1,8 +1,8 @@
 """Memory for the matrices that a tree destroys, kept from one call to the next.
 
 Asking the system for fresh pages, and touching each for the first time, can take longer than
-building the tree. Small rooms are simply kept, one in each thread. The large one is handed back
-lazily where the system can: until somebody needs the memory, its pages stay where they are.
+building the tree. Small rooms are simply kept, one in each thread. The large ones are handed back
+lazily where the system can: until somebody needs the memory, their pages stay where they are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KEPT_BYTES = 2**26  # that a thread keeps at most: the two matrices of 2,000 points in float64
-LENT_SHARE = 0.25  # of the machine's memory that the large room takes at most
+LENT_SHARE = 0.25  # of the machine's memory that the large rooms take at most
 _ALIGNED = 64
 
 Bytes = NDArray[np.uint8]
@@ -31,7 +31,7 @@ class _Room(threading.local):
 
 
 class _Large:
-    """The large room of the process, lent to one tree at a time."""
+    """A large room of the process, lent to one tree at a time."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -45,15 +45,25 @@ class _Large:
                 self.pages.madvise(mmap.MADV_HUGEPAGE)
         return np.frombuffer(self.pages, np.uint8)
 
+    def size(self) -> int:
+        return 0 if self.pages is None else len(self.pages)
+
     def give_back(self) -> None:
         if self.pages is not None:
             self.pages.madvise(mmap.MADV_FREE)
 
+    def release(self) -> None:
+        if self.lock.acquire(blocking=False):
+            self.pages = None
+            self.lock.release()
 
-_room, _large = _Room(), _Large()
+
+# The second one is for a tree that has a square of its own to read, too.
+_room, _large = _Room(), (_Large(), _Large())
 # A child of a fork has its own copy of the pages, and nobody in it to unlock them.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_large.__init__)  # type: ignore[misc]
+    for _one in _large:
+        os.register_at_fork(after_in_child=_one.__init__)  # type: ignore[misc]
 
 
 def rooms(*shapes: tuple[int, int], dtype: np.dtype[np.generic]) -> list[NDArray[np.floating]]:
@@ -73,21 +83,34 @@ def large_rooms(
 ) -> Iterator[list[NDArray[np.floating]]]:
     """Lend uninitialised matrices, which must not be used afterwards."""
     needed = _needed(shapes, dtype)
-    if not (_can_lend(needed) and _large.lock.acquire(blocking=False)):
+    lent = _lendable(needed)
+    if lent is None:
         yield [np.empty(shape, dtype) for shape in shapes]
         return
     try:
-        yield _divided(_large.bytes(needed), shapes, dtype)
-        _large.give_back()
+        yield _divided(lent.bytes(needed), shapes, dtype)
+        lent.give_back()
     finally:
-        _large.lock.release()
+        lent.lock.release()
 
 
 def release() -> None:
-    """Give the large room back at once, unless it is lent."""
-    if _large.lock.acquire(blocking=False):
-        _large.pages = None
-        _large.lock.release()
+    """Give the large rooms back at once, unless they are lent."""
+    for room in _large:
+        room.release()
+
+
+def _lendable(needed: int) -> _Large | None:
+    """Return a locked room that may have this size, or None."""
+    for room, other in (_large, _large[::-1]):
+        if not room.lock.acquire(blocking=False):
+            continue
+        if not _can_lend(needed + other.size()):
+            other.release()
+        if _can_lend(needed + other.size()):
+            return room
+        room.lock.release()
+    return None
 
 
 def _can_lend(needed: int) -> bool:

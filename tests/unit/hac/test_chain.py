@@ -153,7 +153,7 @@ def test_small_trees_are_checked_while_they_are_copied(
     for alpha in (0.0, -1.5, math.inf):
         checked = check_square(D, alpha)
         expected = chain.build_tree(D, alpha, checked.low, checked.high)
-        found = chain.build_small(D, alpha)
+        found = chain.build_small(D, len(D), alpha)
         assert found is not None
         for ours, theirs in zip(found, expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
@@ -161,9 +161,9 @@ def test_small_trees_are_checked_while_they_are_copied(
         i, j = rng.permutation(n)[:2]
         wrong = D.copy()
         wrong[i, j] = odd
-        assert chain.build_small(wrong, -1.0) is None
+        assert chain.build_small(wrong, len(wrong), -1.0) is None
         wrong[j, i] = odd
-        assert (chain.build_small(wrong, -1.0) is None) == (odd != 5.0)
+        assert (chain.build_small(wrong, len(wrong), -1.0) is None) == (odd != 5.0)
 
 
 @pytest.mark.parametrize("repair", ["infinity", "asymmetry"])

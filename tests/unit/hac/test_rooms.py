@@ -66,7 +66,7 @@ def test_a_large_room_is_lent_again_and_its_matrices_do_not_overlap() -> None:
         again[:] = 3  # whatever it holds, it can be written
         assert address(again) == place and (again == 3).all()
     release()
-    assert rooms_module._large.pages is None
+    assert rooms_module._large[0].pages is None
 
 
 @needs_lazy_return
@@ -80,7 +80,7 @@ def test_a_room_that_is_lent_is_not_lent_twice() -> None:
 def test_an_error_gives_the_room_back() -> None:
     with pytest.raises(KeyError), large_rooms((9, 9), dtype=F64):
         raise KeyError
-    assert not rooms_module._large.lock.locked()
+    assert not rooms_module._large[0].lock.locked()
 
 
 def test_more_than_its_share_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_more_than_its_share_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(rooms_module, "LENT_SHARE", 0.0)
     with large_rooms((9, 9), dtype=F64) as (matrix,):
         matrix[:] = 1
-    assert rooms_module._large.pages is None
+    assert rooms_module._large[0].pages is None
 
 
 @needs_lazy_return
@@ -115,7 +115,7 @@ def test_a_large_room_is_given_back_before_a_matrix_is_refused(
 ) -> None:
     with large_rooms((50, 50), dtype=F64):
         pass
-    kept = rooms_module._large
+    kept = rooms_module._large[0]
 
     def available() -> int:
         return 2**30 if kept.pages is None else 2**10  # as in a container: what is kept is used
@@ -128,3 +128,22 @@ def test_a_large_room_is_given_back_before_a_matrix_is_refused(
         assert kept.pages is not None
         with pytest.raises(ValueError, match="a test needs"):
             memory.require_memory(2**25, "a test")
+
+
+@needs_lazy_return
+def test_both_rooms_together_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    release()
+    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    monkeypatch.setattr(rooms_module, "LENT_SHARE", 1000 * 8 / pages)
+
+    def kept() -> list[int]:
+        return [room.size() for room in rooms_module._large]
+
+    with large_rooms((20, 20), dtype=F64), large_rooms((20, 20), dtype=F64):
+        assert kept() == [400 * 8] * 2  # in whole lines of the cache
+        with large_rooms((2, 2), dtype=F64) as (third,):
+            third[:] = 1  # there is no third one
+    with large_rooms((25, 25), dtype=F64), large_rooms((25, 25), dtype=F64) as (second,):
+        second[:] = 1
+        assert kept() == [5056, 0]  # idle, the other made room; lent, there is none left
+    release()

@@ -1,0 +1,83 @@
+"""SciPy's condensed form of a matrix, the upper triangle row by row, made square.
+
+It is half as long as the square, and symmetric by its form: there is less to read, and less to
+check.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supclust.hac._copy import is_plain
+from supclust.hac._tile import unfold
+from supclust.hac._vector import VECTOR_BYTES
+from supclust.hac.memory import require_memory
+
+
+def points_of(condensed: NDArray[np.floating]) -> int:
+    """Return n of n (n - 1) / 2 numbers; an empty vector is one point, as for ``squareform``."""
+    n = (1 + math.isqrt(1 + 8 * condensed.size)) // 2
+    if n * (n - 1) // 2 != condensed.size:
+        lower, upper = n * (n - 1) // 2, n * (n + 1) // 2
+        raise ValueError(
+            "a condensed vector must hold n (n - 1) / 2 dissimilarities for some whole n; "
+            f"received {condensed.size}, between {lower} ({n} points) and {upper} ({n + 1} "
+            "points). Pass a square matrix, or the upper triangle row by row, as SciPy does."
+        )
+    return n
+
+
+def square_of(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the square matrix of a contiguous condensed vector of at least two points."""
+    n = points_of(condensed)
+    require_memory(n * n * condensed.itemsize, f"unfolding a condensed vector of {n:,} points")
+    square = np.zeros((n, n), condensed.dtype)
+    unfold_checked(condensed, n, square, 0, n)
+    return square
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def unfold_checked(condensed, n, square, start, stop):  # type: ignore[no-untyped-def]
+    """Write rows ``start`` to ``stop`` of the upper triangle to the square, and their images.
+
+    Args:
+        condensed: (n (n - 1) / 2,) contiguous.
+        n: At least 2.
+        square: (n, >= n) output; its diagonal is left alone.
+        start: First row, a multiple of `VECTOR_BYTES` over the size of a number.
+        stop: Likewise, or n.
+
+    Returns:
+        As `copy_checked`; without any number in these rows, (True, inf, -inf).
+    """
+    side = VECTOR_BYTES // square.itemsize
+    low = square.dtype.type(np.inf)
+    high = -low
+    extremes = np.empty(2 * side, square.dtype)
+    extremes[:side] = low
+    extremes[side:] = high
+    numbers = True
+    for top in range(start, stop, side):
+        bottom = min(top + side, n)
+        # Tiles begin behind the diagonal; the last one may overlap the one before.
+        tiled = bottom if n - bottom >= side and bottom - top == side else n
+        at = top * n - top * (top + 1) // 2 - top - 1  # where column 0 of row ``top`` would be
+        for left in range(tiled, n, side):
+            j = min(left, n - side)
+            numbers &= unfold(condensed, at + j, n - top - 2, square, top, j, extremes)
+        for i in range(top, bottom):
+            for j in range(i + 1, tiled):
+                number = condensed[at + j]
+                square[i, j] = number
+                square[j, i] = number
+                numbers &= number == number
+                low = min(low, number)
+                high = max(high, number)
+            at += n - i - 2
+    low = min(low, extremes[:side].min())
+    high = max(high, extremes[side:].max())
+    return is_plain(numbers, low, high), np.float64(low), np.float64(high)
