@@ -100,3 +100,14 @@ def merge_rows(form, psi_u, weight_u, psi_v, weight_v, share_v, alpha):
             psi_u[i], weight_u[i] = merge_entry(
                 LOG, psi_u[i], weight_u[i], psi_v[i], weight_v[i], one, alpha, one
             )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_lists(form, a, weight_a, b, weight_b, shares_b, alpha):
+    """Merge list b into list a, in place; every entry has its own share (`MEAN`)."""
+    one = a.dtype.type(1.0)
+    if form == MEAN:
+        for i in range(a.size):
+            a[i], _ = merge_entry(MEAN, a[i], one, b[i], one, shares_b[i], one, one)
+    else:
+        merge_rows(form, a, weight_a, b, weight_b, one, alpha)

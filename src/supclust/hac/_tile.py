@@ -5,12 +5,14 @@ Both run at memory's speed: a tile is turned in registers, and no column is read
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from supclust.hac._stream import store_past_caches
 from supclust.hac._vector import INT, LONG, VECTOR_BYTES, halves, intrinsic
 
 
@@ -63,9 +65,12 @@ class _Places:
     def load(self, places: list[Any]) -> list[Any]:
         return [self.builder.load(place, align=self.itemsize) for place in places]
 
-    def store(self, rows: list[Any], places: list[Any]) -> None:
+    def store(self, rows: list[Any], places: list[Any], streamed: bool = False) -> None:
         for row, place in zip(rows, places, strict=True):
-            self.builder.store(row, place, align=self.itemsize)
+            if streamed:
+                store_past_caches(self.builder, row, place)
+            else:
+                self.builder.store(row, place, align=self.itemsize)
 
 
 def _build_mirrored(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -83,7 +88,7 @@ def _build_mirrored(context: Any, builder: Any, signature: Any, args: Any) -> An
     return _nowhere(builder, differ)
 
 
-def _build_unfold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _build_unfold(streamed: bool, context: Any, builder: Any, signature: Any, args: Any) -> Any:
     condensed, square, extremes = (
         context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 3, 6)
     )
@@ -91,10 +96,20 @@ def _build_unfold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     rows = places.load(places.of_condensed(condensed, args[1], args[2]))
     _widen(builder, rows, extremes.data)
     i, j = args[4], args[5]
-    places.store(rows, places.of(square, i, j))
+    places.store(rows, places.of(square, i, j), streamed)
     odd = [builder.fcmp_unordered("uno", a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
-    places.store(_turned(builder, rows), places.of(square, j, i))
+    places.store(_turned(builder, rows), places.of(square, j, i), streamed)
     return _nowhere(builder, odd)
+
+
+def _build_turn(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    panel, square = (
+        context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
+    )
+    places = _Places(builder, signature.args[0].dtype)
+    rows = places.load(places.of(panel, LONG(0), args[1]))
+    places.store(_turned(builder, rows), places.of(square, args[1], args[3]), streamed=True)
+    return context.get_dummy_value()
 
 
 def _nowhere(builder: Any, found: list[Any]) -> Any:
@@ -148,6 +163,26 @@ def unfold(
     Returns:
         Whether there is no NaN in it.
     """
+    return _unfolding(condensed, square, extremes), partial(_build_unfold, False)
+
+
+@intrinsic
+def unfold_past_caches(
+    _: Any, condensed: Any, at: Any, step: Any, square: Any, i: Any, j: Any, extremes: Any
+) -> Any:
+    """As `unfold`, past the caches; at both places lines of memory begin."""
+    return _unfolding(condensed, square, extremes), partial(_build_unfold, True)
+
+
+def _unfolding(condensed: Any, square: Any, extremes: Any) -> Any:
     long = types.int64
-    kinds = (condensed, long, long, square, long, long, extremes)
-    return types.boolean(*kinds), _build_unfold
+    return types.boolean(condensed, long, long, square, long, long, extremes)
+
+
+@intrinsic
+def turn(_: Any, panel: Any, left: Any, square: Any, top: Any) -> Any:
+    """Write the image of the tile at column ``left`` of a panel to (left, top), past the caches.
+
+    A panel has as many rows as a tile. Where the image goes, lines of memory begin.
+    """
+    return types.void(panel, types.int64, square, types.int64), _build_turn

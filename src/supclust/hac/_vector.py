@@ -18,7 +18,7 @@ from numba.extending import intrinsic as _intrinsic
 intrinsic: Any = _intrinsic  # its own type takes the typing context for an argument
 
 VECTOR_BYTES = 64
-_CHAINS = 4  # vectors compared side by side, so that no comparison waits for the one before
+CHAINS = 4  # vectors compared side by side, so that no comparison waits for the one before
 INT = ir.IntType(32)
 LONG = ir.IntType(64)
 
@@ -30,18 +30,21 @@ def spread(builder: Any, scalar: Any, vector: Any) -> Any:
     return builder.shuffle_vector(builder.insert_element(empty, scalar, INT(0)), empty, zeros)
 
 
-class _Search:
+class Search:
     """Builds the search of one row: lanes keep their smallest value and where it stood."""
 
-    def __init__(self, builder: Any, order: str, data: Any, barrier: Any, kind: Any) -> None:
+    def __init__(
+        self, builder: Any, order: str, data: Any, barrier: Any, kind: Any, width: int = 0
+    ) -> None:
         self.builder, self.order, self.data, self.barrier = builder, order, data, barrier
         self.float = ir.FloatType() if kind == types.float32 else ir.DoubleType()
         self.itemsize = 4 if kind == types.float32 else 8
         self.lanes = VECTOR_BYTES // self.itemsize
         self.floats = ir.VectorType(self.float, self.lanes)
         self.ints = ir.VectorType(INT, self.lanes)
-        self.least = [cgutils.alloca_once(builder, self.floats) for _ in range(_CHAINS)]
-        self.where = [cgutils.alloca_once(builder, self.ints) for _ in range(_CHAINS)]
+        chains = range(width // self.lanes or CHAINS)
+        self.least = [cgutils.alloca_once(builder, self.floats) for _ in chains]
+        self.where = [cgutils.alloca_once(builder, self.ints) for _ in chains]
         self.found = cgutils.alloca_once(builder, LONG)
 
     def read(self, at: Any) -> Any:
@@ -70,21 +73,32 @@ class _Search:
         found, known = self.read(at), builder.load(self.least[chain])
         lower = builder.fcmp_ordered(self.order, found, known)
         builder.store(builder.select(lower, found, known), self.least[chain])
+        self.beaten(chain, builder.select(lower, known, found))
         here = spread(builder, builder.trunc(at, INT), self.ints)
         place = builder.select(lower, here, builder.load(self.where[chain]))
         builder.store(place, self.where[chain])
+
+    def beaten(self, chain: int, number: Any) -> None:
+        """Take notice of the other number of a comparison; here nobody does."""
+
+    def lesser(self, a: Any, b: Any) -> Any:
+        """The smaller of two vectors, lane by lane (in a search for the largest, the larger)."""
+        return self.builder.select(self.builder.fcmp_ordered(self.order, a, b), a, b)
+
+    def least_of_lanes(self, least: Any) -> Any:
+        """A vector with the smallest of its numbers in every lane."""
+        for width in halves(self.lanes):
+            turned = ir.Constant(self.ints, [(i + width) % self.lanes for i in range(self.lanes)])
+            least = self.lesser(self.builder.shuffle_vector(least, least, turned), least)
+        return least
 
     def finish(self, count: int) -> None:
         """Store the lowest column of the smallest value of the first ``count`` chains."""
         builder = self.builder
         least = builder.load(self.least[0])
         for chain in range(1, count):
-            other = builder.load(self.least[chain])
-            least = builder.select(builder.fcmp_ordered(self.order, other, least), other, least)
-        for width in halves(self.lanes):
-            turned = ir.Constant(self.ints, [(i + width) % self.lanes for i in range(self.lanes)])
-            other = builder.shuffle_vector(least, least, turned)
-            least = builder.select(builder.fcmp_ordered(self.order, other, least), other, least)
+            least = self.lesser(builder.load(self.least[chain]), least)
+        least = self.least_of_lanes(least)
         nowhere = ir.Constant(self.ints, [2**31 - 1] * self.lanes)
         lane = ir.Constant(self.ints, list(range(self.lanes)))
         column = nowhere
@@ -113,20 +127,21 @@ def _sweep(builder: Any, length: Any, lanes: int, lane_work: Any, short_row: Any
     The last vectors overlap columns already seen, which cannot change a minimum or a maximum.
     A row shorter than a vector is left to ``short_row``.
     """
-    stride = lanes * _CHAINS
+    stride = lanes * CHAINS
     with builder.if_else(builder.icmp_signed(">=", length, LONG(stride))) as (long, medium):
         with long:
-            _chains(builder, length, lanes, _CHAINS, lane_work)
+            sweep_chains(builder, length, lanes, CHAINS, lane_work)
         with medium:
             some = builder.icmp_signed(">=", length, LONG(lanes))
             with builder.if_else(some) as (one_chain, few):
                 with one_chain:
-                    _chains(builder, length, lanes, 1, lane_work)
+                    sweep_chains(builder, length, lanes, 1, lane_work)
                 with few:
                     short_row()
 
 
-def _chains(builder: Any, length: Any, lanes: int, count: int, lane_work: Any) -> None:
+def sweep_chains(builder: Any, length: Any, lanes: int, count: int, lane_work: Any) -> None:
+    """As `_sweep`, in ``count`` chains, for a row that is long enough for them."""
     stride = LONG(lanes * count)
     offsets = [LONG(chain * lanes) for chain in range(count)]
     for chain, offset in enumerate(offsets):
@@ -148,7 +163,7 @@ def _build(order: str, context: Any, builder: Any, signature: Any, args: Any) ->
     barrier = None
     if len(args) == 4:
         barrier = context.make_array(signature.args[3])(context, builder, args[3]).data
-    search = _Search(builder, order, data, barrier, row_type.dtype)
+    search = Search(builder, order, data, barrier, row_type.dtype)
 
     def short_row() -> None:
         builder.store(_one_by_one(builder, order, data, barrier, length), search.found)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac import chain
-from supclust.hac.chain import Floats, Tree, build_small, build_tree, fill_square
+from supclust.hac.chain import Tree, build_small, build_tree, fill_square
 from supclust.hac.condensed import points_of
 from supclust.hac.explink import alpha_of, overflows
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
-from supclust.hac.rooms import large_rooms
+from supclust.hac.rooms import large_rooms, whole_lines
+from supclust.hac.shrinking import Floats
 from supclust.hac.threads import over_parts, thread_count
 from supclust.hac.validate import as_floats, check_square
 
@@ -143,11 +144,11 @@ def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
     tree = build_small(condensed, n, alpha) if n <= chain.SMALL else None
     if tree is not None:
         return tree
-    with large_rooms((n, n), dtype=condensed.dtype) as (square,):
-        plain, low, high = fill_square(condensed, square)
+    with large_rooms((n, whole_lines(n, condensed.dtype)), dtype=condensed.dtype) as (square,):
+        plain, low, high = fill_square(condensed, square, streamed=True)
         if plain and not overflows(alpha, float(np.finfo(square.dtype).max)):
             return build_tree(square, alpha, low, high)
-        return _checked_tree(square, alpha)
+        return _checked_tree(square[:, :n], alpha)
 
 
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:

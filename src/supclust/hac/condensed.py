@@ -13,7 +13,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supclust.hac._copy import is_plain
-from supclust.hac._tile import unfold
+from supclust.hac._stream import settle
+from supclust.hac._tile import unfold, unfold_past_caches
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.memory import require_memory
 
@@ -41,7 +42,7 @@ def square_of(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def unfold_checked(condensed, n, square, start, stop):  # type: ignore[no-untyped-def]
+def unfold_checked(condensed, n, square, start, stop, streamed=False):  # type: ignore[no-untyped-def]
     """Write rows ``start`` to ``stop`` of the upper triangle to the square, and their images.
 
     Args:
@@ -50,6 +51,7 @@ def unfold_checked(condensed, n, square, start, stop):  # type: ignore[no-untype
         square: (n, >= n) output; its diagonal is left alone.
         start: First row, a multiple of `VECTOR_BYTES` over the size of a number.
         stop: Likewise, or n.
+        streamed: Past the caches: all rows of the square begin where lines of memory do.
 
     Returns:
         As `copy_checked`; without any number in these rows, (True, inf, -inf).
@@ -66,9 +68,15 @@ def unfold_checked(condensed, n, square, start, stop):  # type: ignore[no-untype
         # Tiles begin behind the diagonal; the last one may overlap the one before.
         tiled = bottom if n - bottom >= side and bottom - top == side else n
         at = top * n - top * (top + 1) // 2 - top - 1  # where column 0 of row ``top`` would be
-        for left in range(tiled, n, side):
-            j = min(left, n - side)
-            numbers &= unfold(condensed, at + j, n - top - 2, square, top, j, extremes)
+        step = n - top - 2
+        for j in range(tiled, n - side + 1, side):
+            if streamed:
+                numbers &= unfold_past_caches(condensed, at + j, step, square, top, j, extremes)
+            else:
+                numbers &= unfold(condensed, at + j, step, square, top, j, extremes)
+        if tiled < n:
+            j = n - side
+            numbers &= unfold(condensed, at + j, step, square, top, j, extremes)
         for i in range(top, bottom):
             for j in range(i + 1, tiled):
                 number = condensed[at + j]
@@ -80,4 +88,5 @@ def unfold_checked(condensed, n, square, start, stop):  # type: ignore[no-untype
             at += n - i - 2
     low = min(low, extremes[:side].min())
     high = max(high, extremes[side:].max())
+    settle()
     return is_plain(numbers, low, high), np.float64(low), np.float64(high)

@@ -81,17 +81,26 @@ def rooms(*shapes: tuple[int, int], dtype: np.dtype[np.generic]) -> list[NDArray
 def large_rooms(
     *shapes: tuple[int, int], dtype: np.dtype[np.generic]
 ) -> Iterator[list[NDArray[np.floating]]]:
-    """Lend uninitialised matrices, which must not be used afterwards."""
+    """Lend uninitialised matrices, which must not be used afterwards.
+
+    They begin where a line of memory does.
+    """
     needed = _needed(shapes, dtype)
     lent = _lendable(needed)
     if lent is None:
-        yield [np.empty(shape, dtype) for shape in shapes]
+        yield _divided(_aligned(needed), shapes, dtype)
         return
     try:
         yield _divided(lent.bytes(needed), shapes, dtype)
         lent.give_back()
     finally:
         lent.lock.release()
+
+
+def whole_lines(columns: int, dtype: np.dtype[np.generic]) -> int:
+    """Return how wide a matrix must be if all of its rows begin where lines of memory do."""
+    numbers = _ALIGNED // dtype.itemsize
+    return -(-columns // numbers) * numbers
 
 
 def release() -> None:
@@ -117,6 +126,13 @@ def _can_lend(needed: int) -> bool:
     if not hasattr(mmap, "MADV_FREE") or not hasattr(os, "sysconf"):
         return False
     return needed <= LENT_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _aligned(size: int) -> Bytes:
+    """Return fresh memory that begins where a line of memory does."""
+    room = np.empty(size + _ALIGNED, np.uint8)
+    start = -room.ctypes.data % _ALIGNED
+    return room[start : start + size]
 
 
 def _sizes(shapes: tuple[tuple[int, int], ...], dtype: np.dtype[np.generic]) -> list[int]:

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from supclust.hac._few import Few, find_few, room_for_few
 from supclust.hac._tile import is_mirrored
 from supclust.hac._vector import VECTOR_BYTES, argmax, argmin
 from supclust.hac.explink import infinite_above, infinity_stand_in, overflows
@@ -38,15 +39,14 @@ class CheckedMatrix(NamedTuple):
         low: Smallest off-diagonal value.
         high: Largest off-diagonal value.
         infinite_above: Heights above this stand for +inf; inf when there was no infinity.
-        before: (n,) the nearest of the points before each, -1 for the first, where the check came
-            upon them.
+        before: The few nearest of the points before each, where the check came upon them.
     """
 
     values: Floats
     low: float
     high: float
     infinite_above: float
-    before: NDArray[np.int32] | None = None
+    before: Few | None = None
 
     def restore(self, heights: Floats) -> Floats:
         """Return heights with +inf where a pair "never alike" has weight."""
@@ -55,11 +55,11 @@ class CheckedMatrix(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _plain_range(  # type: ignore[no-untyped-def]
-    matrix, found, before, height, first_panel, last_panel
+    matrix, found, before, listed, height, first_panel, last_panel
 ):
     """Gather the range of panels of rows that are finite and exactly symmetric, at vector speed.
 
-    In passing, ``before`` gets the nearest of the points before each.
+    In passing, ``before`` gets the few nearest of the points before each, if they are ``listed``.
 
     Where anything is out of the ordinary, ``found[panel, 2]`` is set and `_scan` looks closer.
     """
@@ -72,8 +72,8 @@ def _plain_range(  # type: ignore[no-untyped-def]
         low, high, mirrored = np.inf, -np.inf, True
         for i in range(max(top, 1), bottom):
             row = matrix[i]
-            before[i] = argmin(row, 0, i)
-            low = min(low, np.float64(row[before[i]]))
+            least = row[argmin(row, 0, i)] if not listed else find_few(row, 0, i, i, before)[1]
+            low = min(low, np.float64(least))
             high = max(high, np.float64(row[argmax(row, 0, i)]))
             for j in range(top if i < whole else 0, i):
                 mirrored &= row[j] == matrix[j, i]
@@ -179,20 +179,23 @@ def as_floats(values: ArrayLike) -> Floats:
     return array.astype(kind)
 
 
-def _scanned(matrix: Floats, alone: bool) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-    """Return what `_scan` finds, and the nearest of the points before each (`CheckedMatrix`).
+def _scanned(matrix: Floats, alone: bool) -> tuple[NDArray[np.float64], Few | None]:
+    """Return what `_scan` finds, and the few nearest of the points before each (`CheckedMatrix`).
 
     The usual matrix, with nothing to find, takes the fast way, which comes upon the latter.
     """
     n = len(matrix)
     height = _PANEL // matrix.itemsize
-    plain, before = np.empty((-(-n // height), 3)), np.full(n, -1, np.int32)
+    plain, listed = np.empty((-(-n // height), 3)), not alone
+    before = room_for_few(n if listed else 0, matrix.dtype)
     parts = 1 if alone or matrix.nbytes < _ALONE else None
-    over_parts(lambda a, b: _plain_range(matrix, plain, before, height, a, b), len(plain), parts)
+    over_parts(
+        lambda a, b: _plain_range(matrix, plain, before, listed, height, a, b), len(plain), parts
+    )
     if not plain[:, 2].any():
         found = np.zeros((1, 8))
         found[0, [_LOW, _HIGH, _BAD_I, _UNEQUAL_I]] = plain[:, 0].min(), plain[:, 1].max(), -1, -1
-        return found, before
+        return found, before if listed else None
     tiles = -(-n // _TILE)
     found = np.zeros((tiles, 8))
     found[:, _LOW], found[:, _HIGH], found[:, _BAD_I], found[:, _UNEQUAL_I] = (

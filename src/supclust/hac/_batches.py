@@ -1,0 +1,259 @@
+"""Batches of pairs, merged side by side, each in rows of its own.
+
+Two clusters that are each other's nearest stay so whatever else merges, because the linkage is
+reducible; so all such pairs may merge at once. A merge of u and v writes one new row and is
+otherwise only noted: writing column u into every other row would touch one cache line per row.
+Whoever reads a row applies to a copy of it the merges that came after it. Few rows are read before
+they merge: of the few nearest clusters of each (`_few`) one is nearly always left.
+
+The order of the merges in a batch is that of the notes: to a row are applied those before its own
+merge, whether they have been carried out by then or not. So the numbers do not depend on the
+threads, and the linkage of two new clusters is the same, bit for bit, in both rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from supclust.hac._few import find_few, nearest_still
+from supclust.hac._rows import LINEAR, merge_lists, merge_rows, weigh
+from supclust.hac._stream import settle, write_row
+
+
+class Rows(NamedTuple):
+    """Where the rows of n clusters stand.
+
+    Attributes:
+        form: How linkages merge (`_rows`).
+        alpha: Of the family.
+        centre: Of the weights.
+        dead: A number above every linkage, for the diagonal and for columns that are gone.
+        base: (n, >= n) linkages before any merge; the diagonal may be anything. Only read.
+        base_weight: Their weights (`LINEAR`, `LOG`); (0, 0) for single points, which get them when
+            they are read.
+        psi: (rows, >= n) linkages of clusters that have merged since.
+        weight: Their weights, or anything 2-d.
+        slot: (n,) int32 where those stand, -1 for clusters as they were.
+    """
+
+    form: Any
+    alpha: Any
+    centre: Any
+    dead: Any
+    base: Any
+    base_weight: Any
+    psi: Any
+    weight: Any
+    slot: Any
+
+
+class Noted(NamedTuple):
+    """Merges that most rows do not know of: v = gone into u = kept.
+
+    Attributes:
+        kept: (n,) uint32 the surviving columns u.
+        gone: (n,) uint32 the columns v that died.
+        share: (n,) |v| / (|u| + |v|).
+        end: (n,) int32 where the batch of each merge ends.
+        slot: (n,) int32 row of the new cluster.
+    """
+
+    kept: Any
+    gone: Any
+    share: Any
+    end: Any
+    slot: Any
+
+
+class Clusters(NamedTuple):
+    """The clusters of a matrix; numbers of merges count from when it was made.
+
+    Attributes:
+        alive: (n,) bool which are still there.
+        into: (n,) int32 what those that are not merged into.
+        born: (n,) int32 number of merges when each got its present form, and its row.
+        found: (n,) int32 number of merges that its few nearest know of.
+        nearest: (n,) int32 the nearest.
+        distance: (n,) linkage to it.
+    """
+
+    alive: Any
+    into: Any
+    born: Any
+    found: Any
+    nearest: Any
+    distance: Any
+
+
+def all_alive(nearest: Any, distance: Any) -> Clusters:
+    """Return the clusters of a new matrix."""
+    into, born, found = np.zeros((3, len(nearest)), np.int32)
+    return Clusters(np.ones(len(nearest), np.bool_), into, born, found, nearest, distance)
+
+
+def nothing_noted(n: int, kind: np.dtype[np.generic]) -> Noted:
+    """Return room for the merges of n clusters."""
+    kept, gone = np.empty((2, n), np.uint32)
+    end, slot = np.empty((2, n), np.int32)
+    return Noted(kept, gone, np.empty(n, kind), end, slot)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def choose_pairs(clusters, noted, merges, most):
+    """Note up to ``most`` pairs of clusters that are nearest to each other; returns all merges.
+
+    All nearest are known. At ties a cluster may have other nearest ones than the one that has it;
+    a pair of the smallest linkage of all is always found.
+    """
+    taken = np.zeros(clusters.alive.size, np.bool_)
+    start = merges
+    for x in range(taken.size):
+        y = clusters.nearest[x]
+        if not clusters.alive[x] or taken[x] or taken[y]:
+            continue
+        if clusters.distance[x] <= clusters.distance[y]:
+            taken[x] = taken[y] = True
+            noted.kept[merges], noted.gone[merges] = min(x, y), max(x, y)
+            merges += 1
+            if merges - start == most:
+                break
+    noted.end[start:merges] = merges
+    return merges
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def record(rows, clusters, noted, start, stop, size, leaf, vacant, pairs, heights):
+    """Write down merges ``start`` to ``stop``, and choose their rows.
+
+    Args:
+        rows: Not changed.
+        clusters: Updated.
+        noted: Gets the shares and rows of these merges.
+        start: First merge.
+        stop: One past the last.
+        size: Points of each cluster; updated.
+        leaf: A point of each cluster.
+        vacant: Rows that nobody uses, behind their number.
+        pairs: Output: a point of either side of each merge.
+        heights: Output.
+    """
+    for t in range(start, stop):
+        u, v = noted.kept[t], noted.gone[t]
+        pairs[t, 0], pairs[t, 1] = leaf[u], leaf[v]
+        heights[t] = clusters.distance[u]
+        noted.share[t] = size[v] / (size[u] + size[v])
+        size[u] += size[v]
+        clusters.alive[v] = False
+        clusters.into[v] = u
+        noted.slot[t] = max(rows.slot[u], rows.slot[v])
+        if noted.slot[t] < 0:
+            noted.slot[t] = vacant[vacant[0]]
+            vacant[0] -= 1
+    # Rows that are left may be written in the next batch, but are read in this one.
+    for t in range(start, stop):
+        left = min(rows.slot[noted.kept[t]], rows.slot[noted.gone[t]])
+        if left >= 0:
+            vacant[0] += 1
+            vacant[vacant[0]] = left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fetch_row(rows, x, since, noted, until, row, weights, lists):
+    """Copy the row of cluster x and apply the noted merges ``since`` to ``until`` to its columns.
+
+    Merges of a batch have no column in common: they are listed, and lists merge by vectors.
+
+    Args:
+        rows: See there.
+        x: The cluster.
+        since: First merge after its row was written.
+        noted: See there.
+        until: One past the last merge to apply.
+        row: (n,) output.
+        weights: (n,) output, or anything 1-d.
+        lists: Scratch of the row's type, (4, at least n / 2).
+    """
+    form, n = rows.form, row.size
+    r = np.int64(rows.slot[x])
+    source = rows.base[x] if r < 0 else rows.psi[r]
+    for i in range(n):
+        row[i] = source[i]
+    if form >= LINEAR and r < 0 and rows.base_weight.size == 0:
+        row[x] = rows.centre
+        weigh(form, row, 0, weights, 0, n, rows.alpha, rows.centre)
+    elif form >= LINEAR:
+        source = rows.base_weight[x] if r < 0 else rows.weight[r]
+        for i in range(n):
+            weights[i] = source[i]
+    row[x] = rows.dead
+    start = since
+    while start < until:
+        stop = min(noted.end[start], until)
+        count = stop - start
+        few = count if form >= LINEAR else 0
+        kept, gone = noted.kept[start:stop], noted.gone[start:stop]
+        u, v, w_u, w_v = lists[0, :count], lists[1, :count], lists[2, :few], lists[3, :few]
+        for t in range(count):
+            k, g = kept[t], gone[t]
+            u[t], v[t] = row[k], row[g]
+            row[g] = rows.dead
+            if few > 0:
+                w_u[t], w_v[t] = weights[k], weights[g]
+        merge_lists(form, u, w_u, v, w_v, noted.share[start:stop], rows.alpha)
+        for t in range(count):
+            k = kept[t]
+            row[k] = u[t]
+            if few > 0:
+                weights[k] = w_u[t]
+        start = stop
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_pairs(rows, clusters, noted, few, start, stop):
+    """Carry out the noted merges ``start`` to ``stop``, and find what is nearest to their clusters.
+
+    ``noted`` has the merges of the whole batch; those of this part are nobody else's.
+    """
+    n, kind = rows.slot.size, rows.psi.dtype
+    wide = n if rows.form >= LINEAR else 1
+    row, weights = np.empty(n, kind), np.empty(wide, kind)
+    other, other_weights = np.empty(n, kind), np.empty(wide, kind)
+    lists = np.empty((4, n), kind)
+    for t in range(start, stop):
+        u, v, r = noted.kept[t], noted.gone[t], np.int64(noted.slot[t])
+        fetch_row(rows, u, clusters.born[u], noted, t, row, weights, lists)
+        fetch_row(rows, v, clusters.born[v], noted, t, other, other_weights, lists)
+        merge_rows(rows.form, row, weights, other, other_weights, noted.share[t], rows.alpha)
+        row[u] = row[v] = rows.dead
+        write_row(row, rows.psi[r], n)
+        if rows.form >= LINEAR:
+            weights[u] = weights[v] = 1.0  # of nothing; but no NaN must come of it
+            write_row(weights, rows.weight[r], n)
+        rows.slot[u] = r
+        clusters.born[u] = clusters.found[u] = t + 1
+        clusters.nearest[u], clusters.distance[u] = find_few(row, 0, n, u, few)
+    settle()
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def find_nearest(rows, clusters, noted, merges, few, start, stop):
+    """Find the nearest of clusters ``start`` to ``stop`` where it has merged, after all merges."""
+    n, kind = rows.slot.size, rows.psi.dtype
+    row, weights = np.empty(n, kind), np.empty(n if rows.form >= LINEAR else 1, kind)
+    lists = np.empty((4, n), kind)
+    for x in range(start, stop):
+        y = clusters.nearest[x]
+        if not clusters.alive[x] or (clusters.alive[y] and clusters.born[y] <= clusters.found[x]):
+            continue
+        nearest, distance = nearest_still(
+            x, few, clusters.found[x], clusters.alive, clusters.into, clusters.born, rows.psi,
+            rows.slot,
+        )  # fmt: skip
+        if nearest < 0:
+            fetch_row(rows, x, clusters.born[x], noted, merges, row, weights, lists)
+            nearest, distance = find_few(row, 0, n, x, few)
+        clusters.found[x] = merges
+        clusters.nearest[x], clusters.distance[x] = nearest, distance
