@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -166,13 +165,10 @@ def _single_while_checking(matrix: Floats) -> Tree:
     be repaired first, its tree is thrown away.
     """
     tree: list[Tree] = []
-    early = threading.Thread(target=lambda: tree.append(build_tree(matrix, -math.inf, 0.0, 0.0)))
-    early.start()
-    try:
-        checked = check_square(matrix, -math.inf, alone=True)
-    finally:
-        early.join()
-    if not (tree and checked.values is matrix):
+    checked = check_square(
+        matrix, -math.inf, meanwhile=lambda: tree.append(build_tree(matrix, -math.inf, 0.0, 0.0))
+    )
+    if checked.values is not matrix:
         tree = [build_tree(checked.values, -math.inf, checked.low, checked.high)]
     children, heights, sizes = tree[0]
     return children, checked.restore(heights), sizes

@@ -25,7 +25,7 @@ from supclust.hac._few import Few, find_few_of_points, room_for_few
 from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
 from supclust.hac._vector import VECTOR_BYTES
-from supclust.hac.rooms import large_rooms, whole_lines
+from supclust.hac.rooms import large_rooms, rooms, whole_lines
 from supclust.hac.threads import over_parts
 
 Floats = NDArray[np.floating]
@@ -68,8 +68,8 @@ class Shrinking:
         """
         self.few = before or room_for_few(len(self.base), self.kind)
         self._find_few(before is not None)
-        with large_rooms(*self._shapes(), dtype=self.kind) as rooms:
-            one, other = (_Area(rooms[k][0], rooms[k + 1][0]) for k in (0, 2))
+        with large_rooms(*self._shapes(), dtype=self.kind) as lent:
+            one, other = (_Area(lent[k][0], lent[k + 1][0]) for k in (0, 2))
             self._step(one, other)
             while len(self.base) > small:
                 one.used = 0  # its rows have been read: the matrix is in the other area
@@ -174,10 +174,13 @@ class Shrinking:
     def _finish(self) -> None:
         form, alpha, centre = self.settings
         rest = len(self.base)
-        weight = self.base_weight[:, :rest] if self.weighted else self.base[:1, :rest]
+        psi, weight = rooms((rest, rest), (rest if self.weighted else 1, rest), dtype=self.kind)
+        psi[:] = self.base[:, :rest]
+        if self.weighted:
+            weight[:] = self.base_weight[:, :rest]
         chain_in_cache(
-            form, self.base[:, :rest].copy(), weight.copy(), alpha, centre,
-            self.size.astype(np.int32), self.leaf, self.pairs, self.heights,
+            form, psi, weight, alpha, centre, self.size.astype(np.int32), self.leaf, self.pairs,
+            self.heights,
         )  # fmt: skip
 
 

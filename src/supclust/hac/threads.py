@@ -30,7 +30,12 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="supclust")
 
 
-def over_parts(function: Callable[[int, int], None], count: int, parts: int | None = None) -> None:
+def over_parts(
+    function: Callable[[int, int], None],
+    count: int,
+    parts: int | None = None,
+    meanwhile: Callable[[], None] | None = None,
+) -> None:
     """Call ``function(start, stop)`` on consecutive parts of ``range(count)``, in parallel.
 
     The caller works too. Other threads come from our own pool rather than Numba's: Numba's layers
@@ -40,11 +45,14 @@ def over_parts(function: Callable[[int, int], None], count: int, parts: int | No
         function: Releases the GIL; writes only what belongs to its part.
         count: Length of the range.
         parts: How many parts; 4 per thread unless told.
+        meanwhile: Something else to do, which another thread does before it takes part.
     """
     threads = thread_count()
     parts = 1 if threads == 1 else min(count, parts or 4 * threads)
     if parts == 1 or count == 0:
         function(0, count)
+        if meanwhile is not None:
+            meanwhile()
         return
     bounds = [count * i // parts for i in range(parts + 1)]
     waiting = iter(list(pairwise(bounds)))
@@ -53,8 +61,14 @@ def over_parts(function: Callable[[int, int], None], count: int, parts: int | No
         for start, stop in waiting:  # handed out one by one: the interpreter's lock sees to that
             function(start, stop)
 
+    def work_later() -> None:
+        if meanwhile is not None:
+            meanwhile()
+        work()
+
     pool = _pool(threads, os.getpid())
-    helpers = [pool.submit(work) for _ in range(min(threads, parts) - 1)]
+    helpers = [pool.submit(work_later)]
+    helpers += [pool.submit(work) for _ in range(min(threads, parts) - 2)]
     try:
         work()
     finally:
@@ -63,3 +77,5 @@ def over_parts(function: Callable[[int, int], None], count: int, parts: int | No
         wait(begun)
     for helper in begun:
         helper.result()
+    if helpers[0].cancelled():
+        work_later()

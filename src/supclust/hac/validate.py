@@ -6,6 +6,7 @@ The kernels behind this border rely on exact symmetry and finite values, and get
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ Floats = NDArray[np.floating]
 
 _TILE = 64
 _PANEL = 256  # bytes of a column that are read together, in four tiles of `is_mirrored`
+_UNEQUAL_PARTS = 32  # where the last rows take longest
 _ALONE = 2**24  # bytes below which starting threads would take longer than checking
 _SYMMETRY = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # of the largest magnitude
 _LARGEST = {np.dtype(np.float32): 1e30, np.dtype(np.float64): 1e290}  # room for sums over pairs
@@ -117,7 +119,9 @@ def _scan(matrix, part, first_tile, last_tile):  # type: ignore[no-untyped-def]
     part[_LOW], part[_HIGH], part[_ASYMMETRY], part[_INFINITE] = low, high, gap, infinite
 
 
-def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False) -> CheckedMatrix:
+def check_square(
+    dissimilarity: ArrayLike, alpha: float, *, meanwhile: Callable[[], None] | None = None
+) -> CheckedMatrix:
     """Check a square matrix of dissimilarities and make it safe for the kernels.
 
     Args:
@@ -126,7 +130,7 @@ def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False)
             changed; copied only if it is not exactly symmetric, not contiguous, not
             float32/float64, or holds infinities.
         alpha: The member of the family it will be used with (it decides what stands for +inf).
-        alone: On this thread only, where the other cores are busy.
+        meanwhile: Something else for another thread to do. The few nearest are not found then.
 
     Returns:
         The checked matrix.
@@ -148,7 +152,7 @@ def check_square(dissimilarity: ArrayLike, alpha: float, *, alone: bool = False)
     copies += not matrix.flags.c_contiguous
     require_memory(copies * matrix.size * matrix.itemsize, f"clustering {n:,} points")
     matrix = np.ascontiguousarray(matrix)
-    found, before = _scanned(matrix, alone)
+    found, before = _scanned(matrix, meanwhile)
     _refuse_bad(matrix, found)
     return _made_safe(matrix, found, alpha)._replace(before=before)
 
@@ -179,19 +183,22 @@ def as_floats(values: ArrayLike) -> Floats:
     return array.astype(kind)
 
 
-def _scanned(matrix: Floats, alone: bool) -> tuple[NDArray[np.float64], Few | None]:
+def _scanned(
+    matrix: Floats, meanwhile: Callable[[], None] | None
+) -> tuple[NDArray[np.float64], Few | None]:
     """Return what `_scan` finds, and the few nearest of the points before each (`CheckedMatrix`).
 
     The usual matrix, with nothing to find, takes the fast way, which comes upon the latter.
     """
     n = len(matrix)
     height = _PANEL // matrix.itemsize
-    plain, listed = np.empty((-(-n // height), 3)), not alone
+    plain, listed = np.empty((-(-n // height), 3)), meanwhile is None
     before = room_for_few(n if listed else 0, matrix.dtype)
-    parts = 1 if alone or matrix.nbytes < _ALONE else None
+    parts = 1 if listed and matrix.nbytes < _ALONE else _UNEQUAL_PARTS
     over_parts(
-        lambda a, b: _plain_range(matrix, plain, before, listed, height, a, b), len(plain), parts
-    )
+        lambda a, b: _plain_range(matrix, plain, before, listed, height, a, b), len(plain), parts,
+        meanwhile,
+    )  # fmt: skip
     if not plain[:, 2].any():
         found = np.zeros((1, 8))
         found[0, [_LOW, _HIGH, _BAD_I, _UNEQUAL_I]] = plain[:, 0].min(), plain[:, 1].max(), -1, -1
