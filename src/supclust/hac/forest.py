@@ -146,7 +146,8 @@ def grow(
         n, alpha = int(lengths[k]), float(alphas[k])
         try:
             block = blocks[k]
-            checked = check_square(square_of(block) if block.ndim == 1 else block[:n, :n], alpha)
+            square = square_of(block) if block.ndim == 1 else block[:n, :n]
+            checked = check_square(square, alpha, listed=n > SMALL and alpha > -np.inf)
         except ValueError as error:
             raise ValueError(f"block {k}: {error}") from None
         here = slice(offsets[k], offsets[k] + n - 1)

@@ -41,7 +41,7 @@ class CheckedMatrix(NamedTuple):
         low: Smallest off-diagonal value.
         high: Largest off-diagonal value.
         infinite_above: Heights above this stand for +inf; inf when there was no infinity.
-        before: The few nearest of the points before each, where the check came upon them.
+        before: The few nearest of the points before each, if the check has listed them.
     """
 
     values: Floats
@@ -120,7 +120,11 @@ def _scan(matrix, part, first_tile, last_tile):  # type: ignore[no-untyped-def]
 
 
 def check_square(
-    dissimilarity: ArrayLike, alpha: float, *, meanwhile: Callable[[], None] | None = None
+    dissimilarity: ArrayLike,
+    alpha: float,
+    *,
+    listed: bool = False,
+    meanwhile: Callable[[], None] | None = None,
 ) -> CheckedMatrix:
     """Check a square matrix of dissimilarities and make it safe for the kernels.
 
@@ -130,7 +134,8 @@ def check_square(
             changed; copied only if it is not exactly symmetric, not contiguous, not
             float32/float64, or holds infinities.
         alpha: The member of the family it will be used with (it decides what stands for +inf).
-        meanwhile: Something else for another thread to do. The few nearest are not found then.
+        listed: Whether to list the few nearest of the points before each in passing.
+        meanwhile: Something else for another thread to do.
 
     Returns:
         The checked matrix.
@@ -152,7 +157,7 @@ def check_square(
     copies += not matrix.flags.c_contiguous
     require_memory(copies * matrix.size * matrix.itemsize, f"clustering {n:,} points")
     matrix = np.ascontiguousarray(matrix)
-    found, before = _scanned(matrix, meanwhile)
+    found, before = _scanned(matrix, listed, meanwhile)
     _refuse_bad(matrix, found)
     return _made_safe(matrix, found, alpha)._replace(before=before)
 
@@ -184,17 +189,17 @@ def as_floats(values: ArrayLike) -> Floats:
 
 
 def _scanned(
-    matrix: Floats, meanwhile: Callable[[], None] | None
+    matrix: Floats, listed: bool, meanwhile: Callable[[], None] | None
 ) -> tuple[NDArray[np.float64], Few | None]:
     """Return what `_scan` finds, and the few nearest of the points before each (`CheckedMatrix`).
 
-    The usual matrix, with nothing to find, takes the fast way, which comes upon the latter.
+    The usual matrix, with nothing to find, takes the fast way, which lists the latter.
     """
     n = len(matrix)
     height = _PANEL // matrix.itemsize
-    plain, listed = np.empty((-(-n // height), 3)), meanwhile is None
+    plain = np.empty((-(-n // height), 3))
     before = room_for_few(n if listed else 0, matrix.dtype)
-    parts = 1 if listed and matrix.nbytes < _ALONE else _UNEQUAL_PARTS
+    parts = 1 if meanwhile is None and matrix.nbytes < _ALONE else _UNEQUAL_PARTS
     over_parts(
         lambda a, b: _plain_range(matrix, plain, before, listed, height, a, b), len(plain), parts,
         meanwhile,

@@ -133,7 +133,8 @@ def test_what_the_check_found_in_passing_changes_nothing(
 ) -> None:
     points = rng.integers(0, 9, (chain.SMALL + 150, 3)) if ties else rng.normal(size=(2150, 3))
     D = squareform(pdist(points)).astype(dtype)
-    checked = check_square(D, alpha)
+    assert check_square(D, alpha).before is None
+    checked = check_square(D, alpha, listed=True)
     assert checked.before is not None
     assert checked.before.linkage[700, : checked.before.count[700]].min() == D[700, :700].min()
     known = chain.build_tree(D, alpha, checked.low, checked.high, checked.before)
@@ -172,7 +173,7 @@ def test_nothing_is_known_in_passing_of_a_matrix_that_was_repaired(
     D = squareform(pdist(rng.normal(size=(40, 2))))
     D[3, 7] = math.inf if repair == "infinity" else D[3, 7] * (1 + 1e-12)
     D[7, 3] = math.inf if repair == "infinity" else D[7, 3]
-    checked = check_square(D, 0.0)
+    checked = check_square(D, 0.0, listed=True)
     assert checked.values is not D and checked.before is None
 
 
