@@ -230,7 +230,6 @@ def merge_pairs(rows, clusters, noted, few, start, stop):
         row[u] = row[v] = rows.dead
         write_row(row, rows.psi[r], n)
         if rows.form >= LINEAR:
-            weights[u] = weights[v] = 1.0  # of nothing; but no NaN must come of it
             write_row(weights, rows.weight[r], n)
         rows.slot[u] = r
         clusters.born[u] = clusters.found[u] = t + 1

@@ -151,7 +151,8 @@ def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
 
 
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:
-    checked = check_square(matrix, alpha, listed=len(matrix) > chain.SMALL and alpha > -math.inf)
+    listed = matrix.size > chain.SMALL**2 and alpha > -math.inf
+    checked = check_square(matrix, alpha, listed=listed)
     children, heights, sizes = build_tree(
         checked.values, alpha, checked.low, checked.high, checked.before
     )

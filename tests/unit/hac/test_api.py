@@ -111,6 +111,7 @@ GOOD = np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
         (GOOD + np.triu(GOOD), {}, r"symmetric.*received 2\.0 at \[0, 1\] but|symmetric.*but"),
         (GOOD[:2], {}, r"square.*received shape \(2, 3\)"),
         (np.zeros((2, 2, 2)), {}, "square"),
+        (np.float64(3.0), {}, r"square.*received shape \(\)"),
         (np.arange(4.0), {}, r"condensed.*received 4, between 3 \(3 points\) and 6"),
         (np.zeros((0, 0)), {}, "at least one point"),
         (GOOD, {"alpha": math.nan}, "alpha must be a number"),
