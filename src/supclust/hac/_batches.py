@@ -239,20 +239,69 @@ def merge_pairs(rows, clusters, noted, few, start, stop):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def find_nearest(rows, clusters, noted, merges, few, start, stop):
-    """Find the nearest of clusters ``start`` to ``stop`` where it has merged, after all merges."""
+    """Find the nearest of clusters ``start`` to ``stop`` where it has merged, after all merges.
+
+    Returns:
+        How many rows had to be read.
+    """
     n, kind = rows.slot.size, rows.psi.dtype
     row, weights = np.empty(n, kind), np.empty(n if rows.form >= LINEAR else 1, kind)
     lists = np.empty((4, n), kind)
+    read = 0
     for x in range(start, stop):
-        y = clusters.nearest[x]
-        if not clusters.alive[x] or (clusters.alive[y] and clusters.born[y] <= clusters.found[x]):
+        if clusters.alive[x]:
+            read += _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists)
+    return read
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists):
+    """As `find_nearest`, of one cluster; ``row``, ``weights`` and ``lists`` are scratch."""
+    y = clusters.nearest[x]
+    if clusters.alive[y] and clusters.born[y] <= clusters.found[x]:
+        return 0
+    nearest, distance = nearest_still(
+        x, few, clusters.found[x], clusters.alive, clusters.into, clusters.born, rows.psi, rows.slot
+    )
+    read = nearest < 0
+    if read:
+        fetch_row(rows, x, clusters.born[x], noted, merges, row, weights, lists)
+        nearest, distance = find_few(row, 0, row.size, x, few)
+    clusters.found[x] = merges
+    clusters.nearest[x], clusters.distance[x] = nearest, distance
+    return int(read)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def chase(rows, clusters, noted, few, merges, enough, size, leaf, vacant, pairs, heights):
+    """Merge one pair after another along the nearest-neighbour chain, up to ``enough`` merges.
+
+    It reads at most three rows for a merge, whatever the data. Batches may read them all: where one
+    cluster is nearest to everybody, each of its merges leaves everybody without a nearest one.
+    Args as in `record` and `find_nearest`. The distances along the chain fall strictly, so it ends.
+    """
+    n, kind = rows.slot.size, rows.psi.dtype
+    row, weights = np.empty(n, kind), np.empty(n if rows.form >= LINEAR else 1, kind)
+    lists = np.empty((4, n), kind)
+    chain = np.empty(n + 1, np.int64)
+    links = first = 0
+    while merges < enough:
+        if links == 0:
+            while not clusters.alive[first]:
+                first += 1
+            chain[0] = first
+            links = 1
+        x = chain[links - 1]
+        _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists)
+        if links == 1 or clusters.distance[x] < clusters.distance[chain[links - 2]]:
+            chain[links] = clusters.nearest[x]
+            links += 1
             continue
-        nearest, distance = nearest_still(
-            x, few, clusters.found[x], clusters.alive, clusters.into, clusters.born, rows.psi,
-            rows.slot,
-        )  # fmt: skip
-        if nearest < 0:
-            fetch_row(rows, x, clusters.born[x], noted, merges, row, weights, lists)
-            nearest, distance = find_few(row, 0, n, x, few)
-        clusters.found[x] = merges
-        clusters.nearest[x], clusters.distance[x] = nearest, distance
+        # x and its predecessor are nearest to each other (at a tie, the predecessor is preferred).
+        y = chain[links - 2]
+        links -= 2
+        noted.kept[merges], noted.gone[merges] = min(x, y), max(x, y)
+        noted.end[merges] = merges + 1
+        record(rows, clusters, noted, merges, merges + 1, size, leaf, vacant, pairs, heights)
+        merge_pairs(rows, clusters, noted, few, merges, merges + 1)
+        merges += 1

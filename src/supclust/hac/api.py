@@ -147,6 +147,7 @@ def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
         plain, low, high = fill_square(condensed, square, streamed=True)
         if plain and not overflows(alpha, float(np.finfo(square.dtype).max)):
             return build_tree(square, alpha, low, high)
+        np.fill_diagonal(square, 0.0)  # it was anything, and may be converted
         return _checked_tree(square[:, :n], alpha)
 
 

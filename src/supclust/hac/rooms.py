@@ -12,7 +12,7 @@ import mmap
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +42,18 @@ class _Large:
             self.pages = None  # freed first: the old and the new need not coexist
             self.pages = mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
             if hasattr(mmap, "MADV_HUGEPAGE"):
-                self.pages.madvise(mmap.MADV_HUGEPAGE)
+                with suppress(OSError):  # a system without large pages
+                    self.pages.madvise(mmap.MADV_HUGEPAGE)
         return np.frombuffer(self.pages, np.uint8)
 
     def size(self) -> int:
-        return 0 if self.pages is None else len(self.pages)
+        pages = self.pages
+        return 0 if pages is None else len(pages)
 
     def give_back(self) -> None:
         if self.pages is not None:
-            self.pages.madvise(mmap.MADV_FREE)
+            with suppress(OSError):  # pages that are locked, and so stay in memory
+                self.pages.madvise(mmap.MADV_FREE)
 
     def release(self) -> None:
         if self.lock.acquire(blocking=False):

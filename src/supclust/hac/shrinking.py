@@ -14,6 +14,7 @@ from supclust.hac._batches import (
     Clusters,
     Rows,
     all_alive,
+    chase,
     choose_pairs,
     find_nearest,
     merge_pairs,
@@ -33,6 +34,8 @@ Ints = NDArray[np.int64]
 Settings = tuple[int, np.floating, np.floating]
 
 COMPACT_BELOW = 0.5  # share of live columns at which a matrix is written again
+LARGE_BATCH = 1 / 128  # share of the clusters in a batch that is worth waiting for all threads
+MOST_READ = 2  # rows per cluster that batches may read again before a chain takes over
 _UNEQUAL_PARTS = 32  # where the first rows take longest, or the last
 
 
@@ -140,36 +143,38 @@ class Shrinking:
         self._find_few(known=True)
 
     def _merge(self, rows: Rows, enough: int) -> Clusters:
-        """Merge batches of pairs, ``enough`` in all."""
+        """Merge batches of pairs, ``enough`` in all; a chain of them where batches do not pay."""
         count = len(self.base)
         clusters = all_alive(self.nearest[:count], self.distance[:count])
         noted = nothing_noted(enough, self.kind)
         vacant = np.arange(-1, len(rows.psi), dtype=np.int32)
         vacant[0] = len(rows.psi)
-        merges = 0
-        while True:
+        book = self.size, self.leaf, vacant, self.pairs, self.heights
+        merges, read = 0, [0]
+
+        def find(a: int, b: int) -> None:
+            read.append(find_nearest(rows, clusters, noted, merges, self.few, a, b))
+
+        while merges < enough:
             begun, merges = merges, choose_pairs(clusters, noted, merges, enough - merges)
             if merges == begun:
                 raise FloatingPointError("no two clusters are nearest: some linkage is no number")
-            record(
-                rows, clusters, noted, begun, merges, self.size, self.leaf, vacant, self.pairs,
-                self.heights,
-            )  # fmt: skip
+            if merges < enough and (
+                merges - begun < LARGE_BATCH * (count - begun) or sum(read) > MOST_READ * count
+            ):
+                chase(rows, clusters, noted, self.few, begun, enough, *book)
+                break
+            record(rows, clusters, noted, begun, merges, *book)
             over_parts(
                 lambda a, b, at=begun: merge_pairs(  # type: ignore[misc]
                     rows, clusters, noted, self.few, at + a, at + b
                 ),
                 merges - begun,
             )
-            if merges == enough:
-                self.pairs, self.heights = self.pairs[merges:], self.heights[merges:]
-                return clusters
-            over_parts(
-                lambda a, b, to=merges: find_nearest(  # type: ignore[misc]
-                    rows, clusters, noted, to, self.few, a, b
-                ),
-                count,
-            )
+            if merges < enough:
+                over_parts(find, count)
+        self.pairs, self.heights = self.pairs[enough:], self.heights[enough:]
+        return clusters
 
     def _finish(self) -> None:
         form, alpha, centre = self.settings

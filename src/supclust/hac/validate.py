@@ -159,7 +159,8 @@ def check_square(
     matrix = np.ascontiguousarray(matrix)
     found, before = _scanned(matrix, listed, meanwhile)
     _refuse_bad(matrix, found)
-    return _made_safe(matrix, found, alpha)._replace(before=before)
+    checked = _made_safe(matrix, found, alpha)
+    return checked._replace(before=before if checked.values is matrix else None)
 
 
 def as_floats(values: ArrayLike) -> Floats:

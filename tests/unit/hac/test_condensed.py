@@ -12,6 +12,7 @@ import supclust
 from supclust.hac import chain, linkages
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.condensed import points_of, unfold_checked
+from supclust.hac.rooms import large_rooms
 
 DTYPES = [np.float32, np.float64]
 SIZES = (*range(2, 70), 127, 128, 129, 300)  # around every multiple of a tile
@@ -77,6 +78,17 @@ def test_same_tree_as_of_the_square(
             square = squareform(given, checks=False)
             np.testing.assert_array_equal(found, supclust.linkage(square, alpha=alpha))
             np.testing.assert_array_equal(given, kept)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_was_in_memory_before_is_not_converted(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The diagonal of a lent square is anything: a signalling NaN would warn."""
+    monkeypatch.setattr(chain, "SMALL", 40)
+    with large_rooms((80, 80), dtype=np.dtype(np.float32)) as (room,):
+        room.view(np.uint32)[:] = 0x7FA00000
+    supclust.linkage(random_condensed(rng, 80, np.float32) * np.float32(1e32), "single")
 
 
 def test_alpha_beyond_float32(rng: np.random.Generator) -> None:

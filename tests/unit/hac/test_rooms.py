@@ -130,6 +130,21 @@ def test_a_large_room_is_given_back_before_a_matrix_is_refused(
             memory.require_memory(2**25, "a test")
 
 
+class Locked:
+    """Pages that the system will not take back."""
+
+    def madvise(self, advice: int) -> None:
+        raise OSError(22, "Invalid argument")
+
+
+@needs_lazy_return
+def test_pages_that_cannot_be_given_back_are_kept() -> None:
+    room = rooms_module._Large()
+    room.pages = pages = Locked()  # type: ignore[assignment]
+    room.give_back()
+    assert room.pages is pages
+
+
 @needs_lazy_return
 def test_both_rooms_together_keep_to_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
     release()

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from numba import njit
+from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
 import generators
@@ -55,6 +56,62 @@ def test_any_number_of_points_and_steps(
                 monkeypatch.setattr(chain, "SMALL", small)
                 found = linkage(D, alpha=alpha)[:, 2]
                 np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("family", generators.FAMILIES)
+@pytest.mark.parametrize("constant", ["LARGE_BATCH", "MOST_READ"])
+def test_the_chain_that_takes_over(
+    family: str, constant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, or after the first batch."""
+    monkeypatch.setattr(shrinking, constant, 2.0 if constant == "LARGE_BATCH" else -1)
+    for n in (2, 3, 20, 70):
+        D, _ = generators.FAMILIES[family](n, np.random.default_rng(n))
+        for alpha in ALPHAS:
+            replay(D, linkage(D, alpha=alpha), alpha, rtol=TOLERANCE[np.float64])
+
+
+@pytest.mark.parametrize("alpha", [-1.0, 0.0, math.inf])
+@pytest.mark.parametrize("kind", ["order", "hub"])
+def test_reads_no_more_rows_than_promised(
+    alpha: float, kind: str, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one cluster grows by one point after another, and is nearest to all the others."""
+    n, i = 1000, np.arange(1000.0)
+    x, y = np.abs(rng.standard_cauchy((2, n)))
+    D = {
+        "order": np.minimum.outer(i, i) + 1e-6 * np.maximum.outer(i, i),
+        "hub": np.minimum.outer(x, x) + 1e-3 * np.add.outer(y, y),
+    }[kind]
+    expected = linkage(D, alpha=alpha)
+    read, chased = [0], []
+    find, follow = shrinking.find_nearest, shrinking.chase
+
+    def counted(*args: object) -> int:
+        read.append(find(*args))
+        return read[-1]
+
+    monkeypatch.setattr(shrinking, "find_nearest", counted)
+    monkeypatch.setattr(shrinking, "chase", lambda *args: (chased.append(1), follow(*args)))
+    found = linkage(D, alpha=alpha)
+    assert chased and sum(read) < 2 * (shrinking.MOST_READ + 1) * n
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("levels", [2, 6, 50])
+@pytest.mark.parametrize("alpha", [0.0, 1e39])
+def test_what_was_listed_in_float32_is_not_used_in_float64(
+    levels: int, alpha: float, rng: np.random.Generator
+) -> None:
+    """Numbers beyond 1e30 are clustered in float64."""
+    for n in (70, 150):
+        U = np.triu(rng.integers(0, levels, (n, n)), 1)
+        D = (2.0**101 * (1 + (U + U.T) * 2.0**-23)).astype(np.float32)
+        for given in (D, squareform(D, checks=False)):
+            Z = linkage(given, alpha=alpha)
+            assert hierarchy.is_valid_linkage(Z)
+            limit = math.inf if alpha else 0.0
+            replay(D.astype(np.float64), Z, limit, rtol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [-1.0, 0.0, 900.0, math.inf])
