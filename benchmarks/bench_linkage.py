@@ -146,11 +146,15 @@ def growth(sizes: list[int]) -> str:
 
 def report(quick: bool) -> str:
     """Run everything and return Markdown."""
+    from benchmarks import alone  # which needs the data sets above
+
     assert math.isfinite(supclust.linkage(np.zeros((3, 3)), "average").sum())
     sizes = [1000, 2000] if quick else [1000, 2000, 5000, 10000]
     parts = [
         "### One matrix: how many times faster than fastcluster\n",
         one_matrix(sizes, 3 if quick else 41),
+        f"\n### Each alone in a process, n = {sizes[-1]:,}\n",
+        alone.report(sizes[-1], 3 if quick else 7),
         "\n### higra\n",
         beside_higra(500 if quick else 2000),
         "\n### Many blocks in one call (50 to 300 points)\n",

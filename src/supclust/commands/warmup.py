@@ -28,8 +28,12 @@ def run(_: argparse.Namespace) -> int:
     from supclust.losses import explink_loss
 
     def squares(n: int, dtype: type) -> np.ndarray:
-        x = np.arange(n) ** 2  # a chain: large trees of it take every way there is
+        x = np.arange(n) ** 2  # one cluster that grows by one point after another
         distances: np.ndarray = np.abs(x[:, None] - x[None, :]).astype(dtype)
+        return distances
+
+    def condensed(n: int, dtype: type) -> np.ndarray:
+        distances: np.ndarray = np.random.default_rng(0).random(n * (n - 1) // 2, dtype)
         return distances
 
     def small(dtype: type) -> None:
@@ -37,6 +41,11 @@ def run(_: argparse.Namespace) -> int:
         supclust.linkage(D, "exp", alpha=-1.0)
         D[0, 1] = D[1, 0] = np.inf  # never alike: looked at by a kernel of its own
         supclust.linkage(D, "exp", alpha=-1.0)
+        supclust.linkage(condensed(64, dtype), "exp", alpha=-1.0)
+
+    def large(dtype: type) -> None:
+        supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0)
+        supclust.linkage(condensed(SMALL + 100, dtype), "exp", alpha=-1.0)
 
     def loss(dtype: type) -> None:
         D = torch.from_numpy(squares(12, dtype)).requires_grad_(True)
@@ -45,7 +54,7 @@ def run(_: argparse.Namespace) -> int:
     kernels: dict[str, Callable[[type], object]] = {
         "single": lambda dtype: supclust.linkage(squares(64, dtype), "single"),
         "small": small,
-        "large": lambda dtype: supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0),
+        "large": large,
         "blocks": lambda dtype: linkages([squares(64, dtype)] * 2, "average"),
         "training": loss,
         "tables": use_kernels,

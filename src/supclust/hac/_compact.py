@@ -22,7 +22,7 @@ def compact(rows, living, psi, weight, few, start, stop):
     """Write rows ``start`` to ``stop`` of a smaller matrix, up to the diagonal, and their images.
 
     Args:
-        rows: Of the larger matrix (`_batches`).
+        rows: Of the larger matrix (`_noted`).
         living: (m,) the clusters that are left, in the order of their births.
         psi: (m, >= m) output; rows begin at lines of memory.
         weight: Weights of the same layout (`LINEAR`, `LOG`), or anything 2-d.

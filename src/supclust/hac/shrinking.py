@@ -10,19 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.hac._batches import (
-    Clusters,
-    Rows,
-    all_alive,
-    chase,
-    choose_pairs,
-    find_nearest,
-    merge_pairs,
-    nothing_noted,
-    record,
-)
+from supclust.hac._batches import chase, choose_pairs, find_nearest, merge_pairs, record
 from supclust.hac._compact import compact
 from supclust.hac._few import Few, find_few_of_points, room_for_few
+from supclust.hac._noted import Clusters, Rows, all_alive, nothing_noted
 from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
 from supclust.hac._vector import VECTOR_BYTES

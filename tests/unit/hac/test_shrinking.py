@@ -14,9 +14,9 @@ import generators
 from oracles.hac import replay
 from supclust.hac import chain, linkage, shrinking
 from supclust.hac import rooms as rooms_module
-from supclust.hac._batches import Rows
 from supclust.hac._compact import compact
 from supclust.hac._few import room_for_few
+from supclust.hac._noted import Rows
 from supclust.hac._rows import LINEAR
 from supclust.hac._stream import settle, write_row
 from supclust.hac.rooms import large_rooms, whole_lines
