@@ -40,29 +40,24 @@ def seconds(name: str, n: int, library: str, repeats: int) -> list[float]:
     return found[1:]
 
 
-def report(n: int, repeats: int) -> str:
-    """Fastest and slowest trees of each, and the ratios of the fastest."""
-    rows = []
-    for name in SETS:
-        times = {}
-        for library in LIBRARIES:
-            command = [
-                sys.executable,
-                "-m",
-                "benchmarks.alone",
-                name,
-                str(n),
-                library,
-                str(repeats),
-            ]
-            out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            times[library] = json.loads(out)
-        best = min(times[LIBRARIES[0]])
-        cells = [f"{min(t):.3f} to {max(t):.3f} s" for t in times.values()]
-        ratios = [f" ({best / min(times[library]):.1f}x)" for library in LIBRARIES[1:]]
-        rows.append([name, cells[0], *map("".join, zip(cells[1:], ratios, strict=True))])
-        print("  ", *rows[-1], flush=True)
-    return table(["data", *LIBRARIES], rows)
+def report(repeats: dict[int, int]) -> str:
+    """Fastest and slowest of so many repeats for every n, and the ratios of the fastest."""
+    rows = [_row(name, n, repeats[n]) for name in SETS for n in repeats]
+    return table(["data", "n", *LIBRARIES], rows)
+
+
+def _row(name: str, n: int, repeats: int) -> list[str]:
+    times = {}
+    for library in LIBRARIES:
+        command = [sys.executable, "-m", "benchmarks.alone", name, str(n), library, str(repeats)]
+        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        times[library] = json.loads(out)
+    best = min(times[LIBRARIES[0]])
+    cells = [f"{min(t) * 1e3:,.1f} to {max(t) * 1e3:,.1f} ms" for t in times.values()]
+    ratios = ["", *(f" ({best / min(times[library]):.1f}x)" for library in LIBRARIES[1:])]
+    row = [name, f"{n:,}", *map("".join, zip(cells, ratios, strict=True))]
+    print("  ", *row, flush=True)
+    return row
 
 
 if __name__ == "__main__":
