@@ -144,8 +144,8 @@ def _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists)
 def chase(rows, clusters, noted, few, merges, enough, size, leaf, vacant, pairs, heights):
     """Merge one pair after another along the nearest-neighbour chain, up to ``enough`` merges.
 
-    It reads at most three rows for a merge, whatever the data. Batches may read them all: where one
-    cluster is nearest to everybody, each of its merges leaves everybody without a nearest one.
+    All in all it searches about three rows for a merge, whatever the data. After a batch it may be
+    all rows: where one cluster is nearest to everybody, and merges, nobody has a nearest one left.
     Args as in `record` and `find_nearest`. The distances along the chain fall strictly, so it ends.
     """
     n, kind = rows.slot.size, rows.psi.dtype

@@ -1,7 +1,7 @@
 """Writing rows past the caches: a row that nobody reads soon should not push out what is read.
 
 An ordinary store to memory first reads the line that it is about to overwrite. Whole lines written
-past the caches need not, which is twice to four times as fast.
+past the caches need not.
 """
 
 from __future__ import annotations
