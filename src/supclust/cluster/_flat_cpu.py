@@ -6,11 +6,9 @@ import numpy as np
 from numba import njit
 
 from supclust.data._compare_cpu import new_marks, score_rows
-from supclust.hac._rows import LINEAR
-from supclust.hac._small import chain_in_cache
+from supclust.hac._small_tree import merge_all
 from supclust.hac._vector import argmax, argmin
-from supclust.hac.chain import SMALL, choose_form
-from supclust.hac.prim import prim
+from supclust.hac.chain import SMALL
 
 
 @njit(cache=True, nogil=True)
@@ -51,19 +49,11 @@ def _label(pairs, heights, threshold, n_clusters, labels):  # type: ignore[no-un
 def _cluster_square(psi, weight, low, high, cut, labels):  # type: ignore[no-untyped-def]
     """Cluster one matrix, destroying it; returns the number of clusters, or -1: unusual numbers."""
     n = psi.shape[0]
-    kind = psi.dtype
     if not (low > -1e30 and high < 1e30):
         return -1
     pairs = np.empty((n - 1, 2), np.int64)
-    heights = np.empty(n - 1, kind)
-    if cut.alpha == -np.inf:
-        prim(psi, pairs, heights)
-    else:
-        form = choose_form(cut.alpha, np.float64(low), np.float64(high), n, psi)
-        alpha = kind.type(cut.alpha if form >= LINEAR else 0.0)
-        centre = kind.type((np.float64(low) + np.float64(high)) / 2)
-        size, leaf = np.ones(n, np.int32), np.arange(n)
-        chain_in_cache(form, psi, weight, alpha, centre, size, leaf, pairs, heights)
+    heights = np.empty(n - 1, psi.dtype)
+    merge_all(psi, weight, cut.alpha, np.float64(low), np.float64(high), pairs, heights, 0, 0)
     return _label(pairs, heights, cut.threshold, cut.n_clusters, labels)
 
 

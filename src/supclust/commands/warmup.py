@@ -42,6 +42,8 @@ def run(_: argparse.Namespace) -> int:
         D[0, 1] = D[1, 0] = np.inf  # never alike: looked at by a kernel of its own
         supclust.linkage(D, "exp", alpha=-1.0)
         supclust.linkage(condensed(64, dtype), "exp", alpha=-1.0)
+        supclust.linkage(squares(SMALL, dtype), "exp", alpha=-1.0)  # copied on all cores
+        supclust.linkage(condensed(SMALL, dtype), "exp", alpha=-1.0)
 
     def large(dtype: type) -> None:
         supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0)

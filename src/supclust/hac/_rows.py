@@ -20,6 +20,23 @@ LINEAR = 2  # weights sum exp(alpha (f - centre)), where the range is proven saf
 LOG = 3  # any range: weights exp(alpha Psi + H), of which H, the entropy of the softmax, is stored
 
 
+@njit(cache=True, nogil=True)
+def choose_form(alpha, low, high, n, sample):
+    """Return how linkages merge: by max, by mean, or by weights, linear only where proven safe.
+
+    Weights exp(alpha (f - middle)) span exp(+-|alpha| (high - low) / 2); their sums over at most
+    n^2 / 4 pairs must stay inside the float range with room to spare on both sides, or logarithms
+    are used. ``sample`` is any array of the matrix's float type.
+    """
+    if alpha == np.inf:
+        return MAX
+    if alpha == 0.0:
+        return MEAN
+    reach = abs(alpha) * (high - low) / 2
+    room = 0.75 * np.log(np.float64(np.finfo(sample.dtype).max)) - 2 * np.log(n + 1)
+    return LINEAR if reach < room else LOG
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(form, values, start, weights, begin, length, alpha, centre):
     """Write the weights of single points: exp(alpha (f - centre)), or 0, the entropy of a pair.

@@ -17,7 +17,7 @@ from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
 from supclust.hac.rooms import large_rooms, whole_lines
 from supclust.hac.shrinking import Floats
-from supclust.hac.threads import over_parts, thread_count
+from supclust.hac.threads import thread_count
 from supclust.hac.validate import as_floats, check_square
 
 
@@ -55,16 +55,12 @@ def linkage(
     """
     value = alpha_of(method, alpha)
     given = as_floats(dissimilarity)
-    tree = _tree_of_condensed if given.ndim == 1 else _tree_of_square
-    children, heights, sizes = tree(given, value)
-    Z = np.empty((len(heights), 4))
-    _put(Z, (children, heights, sizes))
+    Z = _linkage_in_cache(given, value)
+    if Z is None:
+        tree = (_tree_of_condensed if given.ndim == 1 else _tree_of_square)(given, value)
+        Z = np.empty((len(tree[1]), 4))
+        Z[:, :2], Z[:, 2], Z[:, 3] = tree
     return Z
-
-
-def _put(Z: NDArray[np.float64], tree: Tree) -> None:
-    """Fill SciPy's columns."""
-    Z[:, :2], Z[:, 2], Z[:, 3] = tree
 
 
 def linkages(
@@ -93,15 +89,9 @@ def linkages(
     blocks = [np.ascontiguousarray(block, dtype=kind) for block in blocks]
     lengths = np.array([_length(k, block) for k, block in enumerate(blocks)], np.int64)
     ends = np.cumsum(lengths - 1)
-    children = np.empty((int(ends[-1]), 2), np.int64)
-    heights, sizes = np.empty(len(children), kind), np.empty(len(children), np.int64)
-    grow(blocks, lengths, np.full(len(blocks), value), ends - lengths + 1, children, heights, sizes)
-    Z = np.empty((len(children), 4))
-    over_parts(
-        lambda a, b: _put(Z[a:b], (children[a:b], heights[a:b], sizes[a:b])),
-        len(Z),
-        1 if Z.nbytes < _SMALL_OUTPUT else None,
-    )
+    Z = np.empty((int(ends[-1]), 4))
+    alphas = np.full(len(blocks), value)
+    grow(blocks, lengths, alphas, ends - lengths + 1, Z[:, :2], Z[:, 2], Z[:, 3])
     return [Z[a:b] for a, b in pairwise([0, *ends.tolist()])]
 
 
@@ -121,14 +111,21 @@ def _length(k: int, block: Floats) -> int:
     return len(block)
 
 
+def _linkage_in_cache(given: Floats, alpha: float) -> NDArray[np.float64] | None:
+    """Return Z of 2 to `chain.SMALL` points; None of others, or where something is odd."""
+    n = points_of(given) if given.ndim == 1 else len(given) if given.ndim else 0
+    if not 1 < n <= chain.SMALL or (given.ndim != 1 and given.shape != (n, n)):
+        return None
+    Z = np.empty((n - 1, 4))
+    return Z if build_small(given, n, alpha, Z) else None
+
+
 def _tree_of_square(matrix: Floats, alpha: float) -> Tree:
     n = len(matrix) if matrix.ndim else 0
     ordinary = matrix.shape == (n, n) and matrix.flags.c_contiguous and n > 1
-    single, small = alpha == -math.inf, n <= chain.SMALL
-    if ordinary and single and not small and thread_count() > 1:
+    if ordinary and alpha == -math.inf and n > chain.SMALL and thread_count() > 1:
         return _single_while_checking(matrix)
-    tree = build_small(matrix, n, alpha) if ordinary and small and not single else None
-    return tree or _checked_tree(matrix, alpha)
+    return _checked_tree(matrix, alpha)
 
 
 def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
@@ -140,9 +137,6 @@ def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
         matrices * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
     )
     condensed = np.ascontiguousarray(condensed)
-    tree = build_small(condensed, n, alpha) if n <= chain.SMALL else None
-    if tree is not None:
-        return tree
     with large_rooms((n, whole_lines(n, condensed.dtype)), dtype=condensed.dtype) as (square,):
         plain, low, high = fill_square(condensed, square, streamed=True)
         if plain and not overflows(alpha, float(np.finfo(square.dtype).max)):
@@ -174,6 +168,3 @@ def _single_while_checking(matrix: Floats) -> Tree:
         tree = [build_tree(checked.values, -math.inf, checked.low, checked.high)]
     children, heights, sizes = tree[0]
     return children, checked.restore(heights), sizes
-
-
-_SMALL_OUTPUT = 2**20  # bytes, below which another thread would come too late

@@ -9,71 +9,63 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from supclust.hac._copy import copy_checked
 from supclust.hac._few import Few
-from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
-from supclust.hac._small import chain_in_cache
+from supclust.hac._rows import LINEAR, choose_form
+from supclust.hac._small_tree import divide, merge_all, numbers_needed
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.condensed import unfold_checked
 from supclust.hac.explink import overflows
-from supclust.hac.numbering import number_merges
+from supclust.hac.memory import require_memory
+from supclust.hac.numbering import number_linkage, number_merges
 from supclust.hac.prim import prim
-from supclust.hac.rooms import rooms
+from supclust.hac.rooms import room
 from supclust.hac.shrinking import Floats, Ints, Settings, Shrinking
 from supclust.hac.threads import over_parts
 
 Tree = tuple[Ints, Floats, Ints]
 
 SMALL = 2000  # clusters whose matrix fits a cache, where the chain alone is fastest
-_ALONE = 2**21  # bytes below which another thread would come too late
+_ALONE = 6 * 2**20  # bytes below which another thread would come too late
+_UNEQUAL_PARTS = 16  # of a square, whose last rows take longest to check
+_LARGEST = {np.dtype(kind): float(np.finfo(kind).max) for kind in (np.float32, np.float64)}
 
 
-@njit(cache=True, nogil=True)
-def choose_form(alpha, low, high, n, sample):  # type: ignore[no-untyped-def]
-    """Return how linkages merge: by max, by mean, or by weights, linear only where proven safe.
-
-    Weights exp(alpha (f - middle)) span exp(+-|alpha| (high - low) / 2); their sums over at most
-    n^2 / 4 pairs must stay inside the float range with room to spare on both sides, or logarithms
-    are used. ``sample`` is any array of the matrix's float type.
-    """
-    if alpha == np.inf:
-        return MAX
-    if alpha == 0.0:
-        return MEAN
-    reach = abs(alpha) * (high - low) / 2
-    room = 0.75 * np.log(np.float64(np.finfo(sample.dtype).max)) - 2 * np.log(n + 1)
-    return LINEAR if reach < room else LOG
-
-
-def build_small(dissimilarity: Floats, n: int, alpha: float) -> Tree | None:
+def build_small(given: Floats, n: int, alpha: float, Z: NDArray[np.float64]) -> bool:
     """Check and cluster 2 to `SMALL` points, reading what is given from memory once.
 
     Args:
-        dissimilarity: (n, n) or condensed, contiguous float32 or float64; not changed.
+        given: (n, n) or condensed float32 or float64; not changed.
         n: The number of points.
         alpha: Any member of the family.
+        Z: (n - 1, 4) output, as SciPy's.
 
     Returns:
-        As `build_tree`; ``None`` where `validate.check_square` has to look at the matrix first.
+        False, and no tree, where `validate.check_square` has to look at the matrix first.
     """
-    if overflows(alpha, float(np.finfo(dissimilarity.dtype).max)):
-        return None
-    psi, weight = _small_rooms(n, dissimilarity.dtype, alpha)
-    plain, low, high = fill_square(dissimilarity, psi)
-    return _small_tree(psi, weight, alpha, low, high) if plain else None
+    if overflows(alpha, _LARGEST[given.dtype]):
+        return False
+    weighted = _is_weighted(alpha)
+    numbers, copied = numbers_needed(n, weighted), not given.flags.c_contiguous
+    require_memory((numbers + copied * given.size) * given.itemsize, f"clustering {n:,} points")
+    given = np.ascontiguousarray(given)
+    psi, weight = divide(room(numbers, given.dtype), n, weighted)
+    alone = psi.nbytes < _ALONE
+    plain, low, high = _fill(given, psi, 0, n) if alone else fill_square(given, psi)
+    if plain:
+        number_linkage(*_merges(psi, weight, alpha, low, high), Z)
+    return bool(plain)
 
 
-def fill_square(
-    dissimilarity: Floats, square: Floats, streamed: bool = False
-) -> tuple[bool, float, float]:
+def fill_square(given: Floats, square: Floats, streamed: bool = False) -> tuple[bool, float, float]:
     """Copy or unfold a matrix of at least 2 points on all cores, and check it on the way.
 
     Args:
-        dissimilarity: (n, n) or condensed, contiguous.
+        given: (n, n) or condensed, contiguous.
         square: (n, >= n) output.
-        streamed: See `unfold_checked`.
+        streamed: A condensed vector past the caches; see `unfold_checked`.
 
     Returns:
         Whether it is exactly symmetric and of moderate numbers, the smallest and the largest of
@@ -83,13 +75,21 @@ def fill_square(
     side = VECTOR_BYTES // square.itemsize
     found = np.tile([1.0, math.inf, -math.inf], (-(-n // side), 1))
 
-    def fill(a: int, b: int) -> None:
-        args = dissimilarity, n, square, a * side, min(b * side, n)
-        condensed = dissimilarity.ndim == 1
-        found[a] = unfold_checked(*args, streamed) if condensed else copy_checked(*args)
+    def fill_part(a: int, b: int) -> None:
+        found[a] = _fill(given, square, a * side, min(b * side, n), streamed)
 
-    over_parts(fill, len(found), 1 if square.nbytes < _ALONE else None)
+    over_parts(fill_part, len(found), _UNEQUAL_PARTS)
     return bool(found[:, 0].all()), float(found[:, 1].min()), float(found[:, 2].max())
+
+
+def _fill(
+    given: Floats, square: Floats, start: int, stop: int, streamed: bool = False
+) -> tuple[bool, float, float]:
+    """As `fill_square`, rows ``start`` to ``stop``."""
+    n = len(square)
+    if given.ndim == 1:
+        return unfold_checked(given, n, square, start, stop, streamed)  # type: ignore[no-any-return]
+    return copy_checked(given, n, square, start, stop)  # type: ignore[no-any-return]
 
 
 def build_tree(
@@ -115,10 +115,8 @@ def build_tree(
     """
     n = len(matrix)
     if 1 < n <= SMALL and alpha != -math.inf:
-        psi, weight = _small_rooms(n, matrix.dtype, alpha)
-        psi[:] = matrix
-        return _small_tree(psi, weight, alpha, low, high)
-    pairs, heights = _no_merges(matrix)
+        return _small_tree(matrix, alpha, low, high)
+    pairs, heights = np.empty((max(n - 1, 0), 2), np.int64), np.empty(max(n - 1, 0), matrix.dtype)
     if n > 1 and alpha == -math.inf:
         prim(matrix, pairs, heights)
     elif n > 1:
@@ -126,27 +124,26 @@ def build_tree(
     return number_merges(pairs, heights)
 
 
-def _small_rooms(n: int, kind: np.dtype[np.generic], alpha: float) -> list[Floats]:
-    return rooms((n, n), (n if alpha and math.isfinite(alpha) else 1, n), dtype=kind)
+def _small_tree(matrix: Floats, alpha: float, low: float, high: float) -> Tree:
+    n, weighted = len(matrix), _is_weighted(alpha)
+    psi, weight = divide(room(numbers_needed(n, weighted), matrix.dtype), n, weighted)
+    psi[:] = matrix[:, :n]
+    return number_merges(*_merges(psi, weight, alpha, low, high))
 
 
-def _small_tree(psi: Floats, weight: Floats, alpha: float, low: float, high: float) -> Tree:
-    """Chase the chain of a matrix that may be destroyed."""
+def _merges(
+    psi: Floats, weight: Floats, alpha: float, low: float, high: float
+) -> tuple[Ints, Floats]:
+    """Return the merges of a matrix that fits the cache and may be destroyed (`number_merges`)."""
     n = len(psi)
-    pairs, heights = _no_merges(psi)
-    if alpha == -math.inf:
-        prim(psi, pairs, heights)
-        return number_merges(pairs, heights)
-    form, alpha_in, centre = _settings(psi, alpha, low, high)
-    size, leaf = np.ones(n, np.int32), np.arange(n)
-    chain_in_cache(form, psi, weight, alpha_in, centre, size, leaf, pairs, heights)
-    return number_merges(pairs, heights)
+    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1, psi.dtype)
+    merge_all(psi, weight, alpha, low, high, pairs, heights, 0, 0)
+    return pairs, heights
 
 
-def _no_merges(matrix: Floats) -> tuple[Ints, Floats]:
-    """Room for the merges of a tree."""
-    count = max(len(matrix) - 1, 0)
-    return np.empty((count, 2), np.int64), np.empty(count, matrix.dtype)
+def _is_weighted(alpha: float) -> bool:
+    """Whether linkages carry weights along."""
+    return alpha != 0.0 and math.isfinite(alpha)
 
 
 def _settings(matrix: Floats, alpha: float, low: float, high: float) -> Settings:

@@ -15,12 +15,10 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from supclust.hac._copy import copy_checked
-from supclust.hac._rows import LINEAR
-from supclust.hac._small import chain_in_cache
-from supclust.hac.chain import SMALL, build_tree, choose_form
+from supclust.hac._small_tree import divide, merge_all, numbers_needed
+from supclust.hac.chain import SMALL, build_tree
 from supclust.hac.condensed import square_of, unfold_checked
 from supclust.hac.numbering import join_sorted, order_of
-from supclust.hac.prim import prim
 from supclust.hac.threads import over_parts
 from supclust.hac.validate import check_square
 
@@ -64,17 +62,15 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
     for k in range(start, stop):
         if lengths[k] < SMALL:
             widest = max(widest, lengths[k])
-    psi_room = np.empty(widest * widest, kind)
-    weight_room = np.empty(widest * widest, kind)
+    room = np.empty(numbers_needed(widest, True), kind)
     for k in range(start, stop):
-        n = lengths[k]
+        n, alpha = lengths[k], alphas[k]
         if n < 2:
             continue
         status[k] = _SPECIAL
-        if n >= SMALL or most < abs(alphas[k]) < np.inf:
+        if n >= SMALL or most < abs(alpha) < np.inf:
             continue
-        psi = psi_room[: n * n].reshape(n, n)
-        weight = weight_room[: n * n].reshape(n, n)
+        psi, weight = divide(room, n, True)
         address = _pointer(addresses[k])  # type: ignore[call-arg, var-annotated]
         if strides[k] == _CONDENSED:
             condensed = carray(address, (n * (n - 1) // 2,), kind)
@@ -84,27 +80,17 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
             plain, low, high = copy_checked(block, n, psi, 0, n)
         if not plain:
             continue
-        pairs = np.empty((n - 1, 2), np.int64)
-        found = np.empty(n - 1, kind)
-        if alphas[k] == -np.inf:
-            prim(psi, pairs, found)
-        else:
-            form = choose_form(alphas[k], low, high, n, sample)
-            alpha = kind.type(alphas[k] if form >= LINEAR else 0.0)
-            centre = kind.type((low + high) / 2)
-            size, leaf = np.ones(n, np.int32), np.arange(n)
-            following = min(k + 1, stop - 1)
-            points, stride = lengths[following], strides[following]
-            numbers = points * (points - 1) // 2 if stride == _CONDENSED else points * stride
-            ahead = numbers * psi.itemsize
-            if following == k or ahead > _FETCHED:
-                ahead = 0
-            chain_in_cache(
-                form, psi, weight, alpha, centre, size, leaf, pairs, found, addresses[following],
-                ahead,
-            )  # fmt: skip
-        order = order_of(found)
+        # What the next block holds is fetched meanwhile.
+        following = min(k + 1, stop - 1)
+        points, stride = lengths[following], strides[following]
+        numbers = points * (points - 1) // 2 if stride == _CONDENSED else points * stride
+        ahead = numbers * psi.itemsize
+        if following == k or ahead > _FETCHED:
+            ahead = 0
+        pairs, found = np.empty((n - 1, 2), np.int64), np.empty(n - 1, kind)
+        merge_all(psi, weight, alpha, low, high, pairs, found, addresses[following], ahead)
         here = slice(offsets[k], offsets[k] + n - 1)
+        order = order_of(found)
         heights[here] = found[order]
         join_sorted(pairs[order], children[here], sizes[here])
         status[k] = _DONE
@@ -112,7 +98,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
 
 def grow(
     blocks: Sequence[Floats], lengths: Ints, alphas: NDArray[np.float64], offsets: Ints, children:
-    Ints, heights: Floats, sizes: Ints,
+    Ints | Floats, heights: Floats, sizes: Ints | Floats,
 ) -> None:  # fmt: skip
     """Fill the trees of many blocks into flat arrays, block k at ``offsets[k]``.
 
@@ -125,7 +111,7 @@ def grow(
         offsets: (b,) where the block's merges start in the outputs.
         children: (m, 2) output.
         heights: (m,) output.
-        sizes: (m,) output.
+        sizes: (m,) output. The three may be columns of SciPy's array.
     """
     addresses = np.array([block.__array_interface__["data"][0] for block in blocks], np.uint64)
     strides = np.array(
@@ -133,7 +119,7 @@ def grow(
         np.int64,
     )
     status = np.zeros(len(blocks), np.int64)
-    sample = np.empty(0, heights.dtype)
+    sample = np.empty(0, blocks[0].dtype)
     over_parts(
         lambda a, b: _grow_blocks(
             sample, addresses, lengths, strides, alphas, offsets, children, heights, sizes, status,

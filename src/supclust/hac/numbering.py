@@ -25,11 +25,21 @@ def number_merges(pairs: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
 
     Complexity: O(n log n).
     """
-    order = np.argsort(heights, kind="stable")
     children = np.empty((len(pairs), 2), np.int64)
     sizes = np.empty(len(pairs), np.int64)
+    return children, _number(pairs, heights, children, sizes), sizes
+
+
+def number_linkage(pairs: Ints, heights: Floats, Z: NDArray[np.float64]) -> None:
+    """As `number_merges`; the output is SciPy's (n - 1, 4) array."""
+    Z[:, 2] = _number(pairs, heights, Z[:, :2], Z[:, 3])
+
+
+def _number(pairs: Ints, heights: Floats, children: Ints | Floats, sizes: Ints | Floats) -> Floats:
+    """Fill children and sizes; returns the heights, sorted."""
+    order = np.argsort(heights, kind="stable")
     join_sorted(pairs[order], children, sizes)
-    return children, heights[order], sizes
+    return heights[order]
 
 
 _COUNTED = 400  # heights up to which comparing all with all is faster than sorting

@@ -69,15 +69,15 @@ if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_one.__init__)  # type: ignore[misc]
 
 
-def rooms(*shapes: tuple[int, int], dtype: np.dtype[np.generic]) -> list[NDArray[np.floating]]:
-    """Return uninitialised matrices; this thread's next call may hand out the same memory."""
-    needed = _needed(shapes, dtype)
+def room(numbers: int, dtype: np.dtype[np.generic]) -> NDArray[np.floating]:
+    """Return an uninitialised array; this thread's next call may hand out the same memory."""
+    needed = numbers * dtype.itemsize
     if needed > KEPT_BYTES:
-        return [np.empty(shape, dtype) for shape in shapes]
+        return np.empty(numbers, dtype)
     if _room.bytes.size < needed:
         _room.bytes = np.empty(0, np.uint8)  # as above
         _room.bytes = np.empty(needed, np.uint8)
-    return _divided(_room.bytes, shapes, dtype)
+    return _room.bytes[:needed].view(dtype)
 
 
 @contextmanager

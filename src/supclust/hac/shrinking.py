@@ -16,8 +16,9 @@ from supclust.hac._few import Few, find_few_of_points, room_for_few
 from supclust.hac._noted import Clusters, Rows, all_alive, nothing_noted
 from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
+from supclust.hac._small_tree import divide, numbers_needed
 from supclust.hac._vector import VECTOR_BYTES
-from supclust.hac.rooms import large_rooms, rooms, whole_lines
+from supclust.hac.rooms import large_rooms, room, whole_lines
 from supclust.hac.threads import over_parts
 
 Floats = NDArray[np.floating]
@@ -170,7 +171,8 @@ class Shrinking:
     def _finish(self) -> None:
         form, alpha, centre = self.settings
         rest = len(self.base)
-        psi, weight = rooms((rest, rest), (rest if self.weighted else 1, rest), dtype=self.kind)
+        space = room(numbers_needed(rest, self.weighted), self.kind)
+        psi, weight = divide(space, rest, self.weighted)
         psi[:] = self.base[:, :rest]
         if self.weighted:
             weight[:] = self.base_weight[:, :rest]

@@ -144,26 +144,26 @@ def test_what_the_check_found_in_passing_changes_nothing(
         np.testing.assert_array_equal(ours, alone)
 
 
-@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 16, 17, 100, 800])
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 16, 17, 100, 800, 1300])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_small_trees_are_checked_while_they_are_copied(
     n: int, dtype: type, rng: np.random.Generator
 ) -> None:
     D = squareform(pdist(rng.normal(size=(n, 3)))).astype(dtype)
-    for alpha in (0.0, -1.5, math.inf):
+    for alpha in (0.0, -1.5, math.inf, -math.inf):
         checked = check_square(D, alpha)
         expected = chain.build_tree(D, alpha, checked.low, checked.high)
-        found = chain.build_small(D, len(D), alpha)
-        assert found is not None
-        for ours, theirs in zip(found, expected, strict=True):
+        Z = np.full((n - 1, 4), math.nan)
+        assert chain.build_small(D, n, alpha, Z)
+        for ours, theirs in zip((Z[:, :2], Z[:, 2], Z[:, 3]), expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
     for odd in (math.nan, math.inf, -math.inf, 1e31, 5.0):  # at any place, on either side
         i, j = rng.permutation(n)[:2]
         wrong = D.copy()
         wrong[i, j] = odd
-        assert chain.build_small(wrong, len(wrong), -1.0) is None
+        assert not chain.build_small(wrong, n, -1.0, Z)
         wrong[j, i] = odd
-        assert (chain.build_small(wrong, len(wrong), -1.0) is None) == (odd != 5.0)
+        assert chain.build_small(wrong, n, -1.0, Z) == (odd == 5.0)
 
 
 @pytest.mark.parametrize("repair", ["infinity", "asymmetry"])

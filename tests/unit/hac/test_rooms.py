@@ -12,39 +12,41 @@ import pytest
 
 from supclust.hac import memory
 from supclust.hac import rooms as rooms_module
-from supclust.hac.rooms import large_rooms, release, rooms
+from supclust.hac._small_tree import divide, numbers_needed
+from supclust.hac.rooms import large_rooms, release, room
 
 F64 = np.dtype(np.float64)
 
 
-def test_matrices_of_one_call_do_not_overlap() -> None:
-    first, second = rooms((3, 3), (1, 3), dtype=np.dtype(np.float32))
-    first[:], second[:] = 1, 2
-    assert first.shape == (3, 3) and second.shape == (1, 3)
-    assert (first == 1).all() and (second == 2).all()
-    assert not np.shares_memory(first, second)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 33])
+def test_matrices_of_one_room_do_not_overlap(n: int, weighted: bool) -> None:
+    space = room(numbers_needed(n, weighted), np.dtype(np.float32))
+    psi, weight = divide(space, n, weighted)
+    psi[:], weight[:] = 1, 2
+    assert psi.shape == (n, n) and weight.shape == (n if weighted else 1, n)
+    assert (psi == 1).all() and (weight == 2).all()
+    assert np.shares_memory(psi, space) and not np.shares_memory(psi, weight)
 
 
 def test_the_next_call_uses_the_memory_again() -> None:
-    (large,) = rooms((40, 40), dtype=F64)
-    (small,) = rooms((10, 10), dtype=F64)
+    large, small = room(1600, F64), room(100, F64)
+    assert large.shape == (1600,) and small.shape == (100,)
     assert np.shares_memory(large, small)
 
 
 def test_another_thread_has_its_own() -> None:
-    (mine,) = rooms((10, 10), dtype=F64)
+    mine = room(100, F64)
     theirs: list[np.ndarray] = []
-    thread = threading.Thread(target=lambda: theirs.extend(rooms((10, 10), dtype=F64)))
+    thread = threading.Thread(target=lambda: theirs.append(room(100, F64)))
     thread.start()
     thread.join()
     assert not np.shares_memory(mine, theirs[0])
 
 
-def test_large_matrices_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_rooms_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms_module, "KEPT_BYTES", 1000)
-    (first,) = rooms((100, 100), dtype=F64)
-    (second,) = rooms((100, 100), dtype=F64)
-    assert not np.shares_memory(first, second)
+    assert not np.shares_memory(room(10000, F64), room(10000, F64))
 
 
 def address(array: np.ndarray) -> int:

@@ -1,0 +1,63 @@
+"""What the trees of matrices that fit the cache have in common, one by one or many in a call.
+
+Python runs these functions as they are, and compiled code makes them part of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from supclust.hac._rows import LINEAR, choose_form
+from supclust.hac._small import chain_in_cache
+from supclust.hac.prim import prim
+
+Floats = NDArray[np.floating]
+Ints = NDArray[np.int64]
+
+_LINE = 16  # numbers at multiples of which a matrix begins
+
+
+@register_jitable(inline="always")
+def numbers_needed(n: int, weighted: bool) -> int:
+    """Return how many numbers a tree of n points needs room for; see `divide`."""
+    return -(-n * n // _LINE) * _LINE + (n if weighted else 1) * n
+
+
+@register_jitable(inline="always")
+def divide(room: Floats, n: int, weighted: bool) -> tuple[Floats, Floats]:
+    """Return an (n, n) matrix and one of weights, of a single row if there are none."""
+    start = -(-n * n // _LINE) * _LINE
+    rows = n if weighted else 1
+    return room[: n * n].reshape(n, n), room[start : start + rows * n].reshape(rows, n)
+
+
+@register_jitable(inline="always")
+def merge_all(
+    psi: Floats, weight: Floats, alpha: float, low: float, high: float, pairs: Ints, heights:
+    Floats, later: int, later_bytes: int,
+) -> None:  # fmt: skip
+    """Merge the points of a matrix to the root, destroying it.
+
+    Args:
+        psi: (n, n) dissimilarities between ``low`` and ``high``, exactly symmetric, finite.
+        weight: See `divide`.
+        alpha: Member of the family, -inf to inf, within the matrix's float type.
+        low: Smallest dissimilarity.
+        high: Largest.
+        pairs: (n - 1, 2) output: a point of either side of each merge.
+        heights: (n - 1,) output; not sorted.
+        later: See `chain_in_cache`.
+        later_bytes: Likewise.
+    """
+    n, kind = psi.shape[0], psi.dtype
+    if alpha == -np.inf:
+        prim(psi, pairs, heights)
+    else:
+        form = choose_form(alpha, low, high, n, psi)
+        alpha_in, centre = kind.type(alpha if form >= LINEAR else 0.0), kind.type((low + high) / 2)
+        chain_in_cache(
+            form, psi, weight, alpha_in, centre, np.ones(n, np.int32), np.arange(n), pairs, heights,
+            later, later_bytes,
+        )  # fmt: skip
