@@ -7,6 +7,7 @@ import math
 import fastcluster
 import higra
 import numpy as np
+from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import pdist, squareform
 
 import supclust
@@ -110,6 +111,27 @@ def many_blocks(count: int, repeats: int) -> str:
     return table(["input", "Python loop over fastcluster average", *OURS], rows)
 
 
+def small_calls(sizes: list[int], repeats: int) -> str:
+    """Microseconds of one call: of a small tree, most is not the tree."""
+    rows = []
+    for n in sizes:
+        condensed = pdist(gaussian(n, np.random.default_rng(n)))
+        calls = {
+            "fastcluster average": lambda c=condensed: fastcluster.linkage(c, "average"),
+            "SciPy average": lambda c=condensed: scipy_linkage(c, "average"),
+            "average": lambda c=condensed: supclust.linkage(c, "average"),
+            "exp -1": lambda c=condensed: supclust.linkage(c, "exp", alpha=-1.0),
+        }
+        count = max(1, 20_000 // n)
+        runs = {
+            label: lambda call=call, count=count: [call() for _ in range(count)]
+            for label, call in calls.items()
+        }
+        seconds = interleaved(runs, repeats)
+        rows.append([f"{n:,}", *(f"{seconds[label] / count * 1e6:.0f}" for label in calls)])
+    return table(["n", *calls], rows)
+
+
 def growth(sizes: list[int]) -> str:
     """Fitted exponents, the memory of the largest tree, and what scoring it costs."""
     seconds: dict[str, list[float]] = {label: [] for label in OURS}
@@ -159,6 +181,8 @@ def report(quick: bool) -> str:
         beside_higra(500 if quick else 2000),
         "\n### Many blocks in one call (50 to 300 points)\n",
         many_blocks(200 if quick else 2000, 3 if quick else 7),
+        "\n### Small trees, one call each, microseconds (float64, condensed)\n",
+        small_calls([10, 50, 100, 200, 500], 3 if quick else 15),
         "\n### Growth, memory, scoring\n",
         growth([1000, 2000] if quick else [1000, 2000, 5000, 10000, 20000]),
     ]
