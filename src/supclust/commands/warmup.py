@@ -45,6 +45,11 @@ def run(_: argparse.Namespace) -> int:
         supclust.linkage(squares(SMALL, dtype), "exp", alpha=-1.0)  # copied on all cores
         supclust.linkage(condensed(SMALL, dtype), "exp", alpha=-1.0)
 
+    def single(dtype: type) -> None:
+        supclust.linkage(squares(64, dtype), "single")
+        rows, columns = np.triu_indices(SMALL + 100, 1)
+        supclust.linkage(squares(SMALL + 100, dtype)[rows, columns], "single")
+
     def large(dtype: type) -> None:
         supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0)
         supclust.linkage(condensed(SMALL + 100, dtype), "exp", alpha=-1.0)
@@ -54,7 +59,7 @@ def run(_: argparse.Namespace) -> int:
         torch.autograd.grad(explink_loss(D, torch.arange(12) % 3, -1.0), D)
 
     kernels: dict[str, Callable[[type], object]] = {
-        "single": lambda dtype: supclust.linkage(squares(64, dtype), "single"),
+        "single": single,
         "small": small,
         "large": large,
         "blocks": lambda dtype: linkages([squares(64, dtype)] * 2, "average"),

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import njit, types
 
 from supclust.hac._tile import is_mirrored_within
-from supclust.hac._vector import INT, VECTOR_BYTES, intrinsic
+from supclust.hac._vector import VECTOR_BYTES, intrinsic, prefetch
 
 _MODERATE = 1e30  # beyond it (and for infinities) `validate` looks closer
 
@@ -62,11 +62,7 @@ def is_plain(regular, low, high):
 
 
 def _build_fetch(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    place = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [place, INT, INT, INT])
-    fetch = builder.module.declare_intrinsic("llvm.prefetch", (place,), kind)
-    # To read; for not too soon; as data.
-    builder.call(fetch, [builder.inttoptr(args[0], place), INT(0), INT(1), INT(1)])
+    prefetch(builder, builder.inttoptr(args[0], ir.IntType(8).as_pointer()), soon=False)
     return context.get_dummy_value()
 
 

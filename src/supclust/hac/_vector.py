@@ -30,6 +30,18 @@ def spread(builder: Any, scalar: Any, vector: Any) -> Any:
     return builder.shuffle_vector(builder.insert_element(empty, scalar, INT(0)), empty, zeros)
 
 
+def prefetch(builder: Any, pointer: Any, soon: bool) -> None:
+    """Ask for a line of memory without waiting, into the first cache if it is needed ``soon``.
+
+    Of an address that is nobody's nothing comes.
+    """
+    place = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [place, INT, INT, INT])
+    fetch = builder.module.declare_intrinsic("llvm.prefetch", (place,), kind)
+    # To read; for how long; as data.
+    builder.call(fetch, [builder.bitcast(pointer, place), INT(0), INT(3 if soon else 1), INT(1)])
+
+
 class Search:
     """Builds the search of one row: lanes keep their smallest value and where it stood."""
 
@@ -121,7 +133,7 @@ def halves(lanes: int) -> list[int]:
     return [lanes >> k for k in range(1, lanes.bit_length())]
 
 
-def _sweep(builder: Any, length: Any, lanes: int, lane_work: Any, short_row: Any) -> None:
+def sweep(builder: Any, length: Any, lanes: int, lane_work: Any, short_row: Any) -> None:
     """Call ``start``, ``step`` and ``finish`` of ``lane_work`` over a row, in chains of vectors.
 
     The last vectors overlap columns already seen, which cannot change a minimum or a maximum.
@@ -141,7 +153,7 @@ def _sweep(builder: Any, length: Any, lanes: int, lane_work: Any, short_row: Any
 
 
 def sweep_chains(builder: Any, length: Any, lanes: int, count: int, lane_work: Any) -> None:
-    """As `_sweep`, in ``count`` chains, for a row that is long enough for them."""
+    """As `sweep`, in ``count`` chains, for a row that is long enough for them."""
     stride = LONG(lanes * count)
     offsets = [LONG(chain * lanes) for chain in range(count)]
     for chain, offset in enumerate(offsets):
@@ -168,7 +180,7 @@ def _build(order: str, context: Any, builder: Any, signature: Any, args: Any) ->
     def short_row() -> None:
         builder.store(_one_by_one(builder, order, data, barrier, length), search.found)
 
-    _sweep(builder, length, search.lanes, search, short_row)
+    sweep(builder, length, search.lanes, search, short_row)
     return builder.load(search.found)
 
 

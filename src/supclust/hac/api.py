@@ -11,14 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac import chain
 from supclust.hac.chain import Tree, build_small, build_tree, fill_square
-from supclust.hac.condensed import points_of
+from supclust.hac.condensed import is_plain_vector, points_of
 from supclust.hac.explink import alpha_of, overflows
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
+from supclust.hac.numbering import number_merges
+from supclust.hac.prim import prim_in_order
 from supclust.hac.rooms import large_rooms, whole_lines
 from supclust.hac.shrinking import Floats
 from supclust.hac.threads import thread_count
 from supclust.hac.validate import as_floats, check_square
+
+_PICKED = 16  # numbers for each point that may be picked from a condensed vector one by one
 
 
 def linkage(
@@ -137,12 +141,22 @@ def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
         matrices * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
     )
     condensed = np.ascontiguousarray(condensed)
+    tree = _single_in_order(condensed, n) if alpha == -math.inf else None
+    if tree is not None:
+        return tree
     with large_rooms((n, whole_lines(n, condensed.dtype)), dtype=condensed.dtype) as (square,):
         plain, low, high = fill_square(condensed, square, streamed=True)
         if plain and not overflows(alpha, float(np.finfo(square.dtype).max)):
             return build_tree(square, alpha, low, high)
         np.fill_diagonal(square, 0.0)  # it was anything, and may be converted
         return _checked_tree(square[:, :n], alpha)
+
+
+def _single_in_order(condensed: Floats, n: int) -> Tree | None:
+    """Build the single-linkage tree of points in order, without a square; None of others."""
+    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1, condensed.dtype)
+    in_order = prim_in_order(condensed, n, pairs, heights, _PICKED * n)
+    return number_merges(pairs, heights) if in_order and is_plain_vector(condensed) else None
 
 
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:

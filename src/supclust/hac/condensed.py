@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from supclust.hac._copy import is_plain
 from supclust.hac._stream import settle
 from supclust.hac._tile import unfold, unfold_past_caches
-from supclust.hac._vector import VECTOR_BYTES
+from supclust.hac._vector import VECTOR_BYTES, argmax, argmin
 from supclust.hac.memory import require_memory
+from supclust.hac.threads import over_parts
+
+_CHUNK = 2**13  # numbers that stay in a cache while they are looked at three times
 
 
 def points_of(condensed: NDArray[np.floating]) -> int:
@@ -39,6 +42,32 @@ def square_of(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
     square = np.zeros((n, n), condensed.dtype)
     unfold_checked(condensed, n, square, 0, n)
     return square
+
+
+def is_plain_vector(condensed: NDArray[np.floating]) -> bool:
+    """Whether a contiguous vector needs no closer look (`_copy.is_plain`)."""
+    odd: list[int] = []
+
+    def look(a: int, b: int) -> None:
+        if not _are_plain(condensed[a:b]):
+            odd.append(a)
+
+    over_parts(look, condensed.size)
+    return not odd
+
+
+@njit(cache=True, nogil=True)
+def _are_plain(values):  # type: ignore[no-untyped-def]
+    plain = True
+    for start in range(0, values.size, _CHUNK):
+        length = min(_CHUNK, values.size - start)
+        low = values[start + argmin(values, start, length)]
+        high = values[start + argmax(values, start, length)]
+        odd = 0  # counted: of a flag the compiler makes no vectors
+        for i in range(np.uint64(start), np.uint64(start + length)):
+            odd += values[i] != values[i]
+        plain &= is_plain(odd == 0, low, high)
+    return plain
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

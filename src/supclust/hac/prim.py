@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac._vector import argmin, smaller
+from supclust.hac._reach import reach
 
 
 @njit(cache=True, nogil=True)
@@ -18,30 +18,75 @@ def prim(matrix, pairs, heights):  # type: ignore[no-untyped-def]
     """Fill the merges of single linkage on a symmetric matrix of finite dissimilarities.
 
     Args:
-        matrix: (n, n); the diagonal is ignored. Absolute values below a quarter of the largest
-            float.
+        matrix: (n, >= n) contiguous; the diagonal and further columns are ignored. Absolute values
+            below a quarter of the largest float.
         pairs: (n - 1, 2) a point of either side of each merge.
         heights: (n - 1,) in the order reached, not sorted.
 
     Complexity: O(n^2) time, O(n) memory.
     """
-    n = matrix.shape[0]
-    far = matrix.dtype.type(np.finfo(matrix.dtype).max / 2)
-    reached = np.zeros(n, matrix.dtype)
-    nearest = np.full(n, far, matrix.dtype)
-    at = np.uint64(0)
-    start, stop = 0, n  # outside of them all are reached: of ordered data half is never read
+    n, width = matrix.shape
+    flat = matrix.reshape(-1)
+    nearest = _nobody_reached(n, flat)
+    at, start, stop = 0, 0, n
     for k in range(n - 1):
-        reached[at] = far
-        while reached[start] != 0:
-            start += 1
-        while reached[stop - 1] != 0:
-            stop -= 1
-        for i in range(np.uint64(start), np.uint64(stop)):
-            nearest[i] = smaller(matrix[at, i] + reached[i], nearest[i])
-        nearest[at] = far  # whatever the diagonal holds
-        following = start + argmin(nearest, start, stop - start)
-        pairs[k, 0] = at
-        pairs[k, 1] = following
-        heights[k] = nearest[following]
-        at = np.uint64(following)
+        start, stop = _reached(nearest, at, start, stop)
+        following = start + reach(flat, at * width + start, nearest, start, stop - start)
+        pairs[k, 0], pairs[k, 1], heights[k] = at, following, nearest[following]
+        at = following
+
+
+@njit(cache=True, nogil=True)
+def prim_in_order(condensed, n, pairs, heights, patience):  # type: ignore[no-untyped-def]
+    """As `prim`, of a condensed vector; returns whether it came to the end.
+
+    A row of the upper triangle is read at once. What stands before the diagonal has to be picked
+    from as many rows: only where points come nearly in the order in which they are reached are
+    these few. Beyond ``patience`` it gives up.
+    """
+    nearest = _nobody_reached(n, condensed)
+    at, start, stop = 0, 0, n
+    for k in range(n - 1):
+        start, stop = _reached(nearest, at, start, stop)
+        patience -= max(0, at - start)
+        if patience < 0:
+            return False
+        for i in range(start, min(at, stop)):
+            if nearest[i] < np.inf:
+                nearest[i] = min(nearest[i], condensed[_place(n, i, at)])
+        begin = max(start, at + 1)
+        following = start
+        if begin < stop:
+            row = _place(n, at, begin)
+            following = begin + reach(condensed, row, nearest, begin, stop - begin)
+        for i in range(start, min(at, stop)):
+            if nearest[i] < nearest[following] or (
+                nearest[i] == nearest[following] and i < following
+            ):
+                following = i
+        pairs[k, 0], pairs[k, 1], heights[k] = at, following, nearest[following]
+        at = following
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _nobody_reached(n, sample):  # type: ignore[no-untyped-def]
+    """Distances to the part that is reached: above all others; infinite when a point is in it."""
+    return np.full(n, np.finfo(sample.dtype).max / 2, sample.dtype)
+
+
+@njit(cache=True, nogil=True)
+def _reached(nearest, at, start, stop):  # type: ignore[no-untyped-def]
+    """Take a point in; returns the columns outside of which all are: half of ordered data."""
+    nearest[at] = np.inf
+    while nearest[start] == np.inf:
+        start += 1
+    while nearest[stop - 1] == np.inf:
+        stop -= 1
+    return start, stop
+
+
+@njit(cache=True, nogil=True)
+def _place(n, i, j):  # type: ignore[no-untyped-def]
+    """Where a condensed vector has the pair i < j."""
+    return i * n - i * (i + 1) // 2 + j - i - 1

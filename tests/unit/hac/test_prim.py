@@ -1,13 +1,20 @@
-"""Single linkage of data in any order: outside of what is not reached yet, nothing is read."""
+"""Single linkage of data in any order, from a square or straight from a condensed vector."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import pdist, squareform
 
-from supclust.hac import chain
+from supclust.hac import api, chain
+from supclust.hac._reach import reach
+from supclust.hac.condensed import is_plain_vector
+from supclust.hac.prim import prim, prim_in_order
+
+DTYPES = [np.float32, np.float64]
+LENGTHS = (*range(1, 140), 300, 1000, 2049)  # around every multiple of a vector
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -32,3 +39,101 @@ def test_the_order_of_points_on_a_line_does_not_matter(
     np.testing.assert_allclose(heights, expected[:, 2], rtol=1e-4)
     np.testing.assert_array_equal(children, np.sort(expected[:, :2], axis=1))
     np.testing.assert_array_equal(sizes, expected[:, 3])
+
+
+@njit
+def reached(values, begin, nearest, start, length):  # type: ignore[no-untyped-def]
+    return reach(values, begin, nearest, start, length)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_step_finds_the_first_of_the_nearest(dtype: type, rng: np.random.Generator) -> None:
+    begin, start = 5, 3
+    for length in LENGTHS:
+        for ties in (False, True):
+            numbers = (
+                rng.integers(-3, 3, 2 * length + 20) if ties else rng.normal(size=2 * length + 20)
+            )
+            values = numbers[: length + 10].astype(dtype)
+            nearest = numbers[length + 10 :].astype(dtype)
+            gone = rng.random(nearest.size) < 0.4
+            gone[start + rng.integers(length)] = False
+            nearest[gone] = np.inf
+            values[begin : begin + length][gone[start : start + length]] = rng.choice(
+                [np.nan, -np.inf, np.inf, 0.0]
+            )  # as a diagonal may be
+            row, known = values[begin : begin + length], nearest[start : start + length]
+            expected = nearest.copy()
+            expected[start : start + length] = np.where(
+                known == np.inf, np.inf, np.where(row < known, row, known)
+            )
+            place = np.argmin(expected[start : start + length])
+            assert reached(values, begin, nearest, start, length) == place
+            np.testing.assert_array_equal(nearest, expected)
+
+
+def on_a_line(rng: np.random.Generator, n: int, disorder: float) -> np.ndarray:
+    x = np.cumsum(rng.uniform(0.5, 1.5, n)) + disorder * rng.normal(size=n)
+    return pdist(np.round(x)[:, None] if rng.random() < 0.3 else x[:, None])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("disorder", [0.0, 0.5, 3.0, 100.0])
+def test_a_condensed_vector_gives_the_tree_of_its_square(
+    dtype: type, disorder: float, rng: np.random.Generator
+) -> None:
+    for n in (2, 3, 4, 9, 33, 70, 150):
+        condensed = on_a_line(rng, n, disorder).astype(dtype)
+        merges = [(np.empty((n - 1, 2), np.int64), np.empty(n - 1, dtype)) for _ in range(2)]
+        prim(squareform(condensed, checks=False), *merges[0])
+        assert prim_in_order(condensed, n, *merges[1], n * n)
+        for ours, theirs in zip(*merges, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_it_gives_up_where_too_much_has_to_be_picked(rng: np.random.Generator) -> None:
+    n = 200
+    room = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    assert prim_in_order(on_a_line(rng, n, 0.0), n, *room, 0)
+    random = pdist(rng.normal(size=(n, 5)))
+    assert not prim_in_order(random, n, *room, 16 * n)
+    assert prim_in_order(random, n, *room, n * n)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 2e30, -2e30])
+def test_anything_odd_in_a_vector_is_seen_wherever_it_stands(
+    dtype: type, odd: float, rng: np.random.Generator
+) -> None:
+    for size in (1, 7, 63, 500, 40_000):
+        values = rng.normal(size=size).astype(dtype)
+        assert is_plain_vector(values)
+        for place in {0, size - 1, *rng.integers(size, size=20).tolist()}:
+            kept, values[place] = values[place], odd
+            assert not is_plain_vector(values)
+            values[place] = kept
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_large_vectors_in_order(
+    dtype: type, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "SMALL", 40)
+    taken = []
+    in_order = api._single_in_order
+    monkeypatch.setattr(
+        api, "_single_in_order", lambda *args: taken.append(in_order(*args)) or taken[-1]
+    )
+    condensed = on_a_line(rng, 300, 0.0).astype(dtype)
+    np.testing.assert_array_equal(
+        api.linkage(condensed, "single"), api.linkage(squareform(condensed), "single")
+    )
+    assert taken[-1] is not None
+    condensed[7] = np.inf
+    np.testing.assert_array_equal(
+        api.linkage(condensed, "single"), api.linkage(squareform(condensed), "single")
+    )
+    assert taken[-1] is None
+    condensed[7] = np.nan
+    with pytest.raises(ValueError, match="neither NaN"):
+        api.linkage(condensed, "single")
