@@ -53,7 +53,7 @@ def _cluster_square(psi, weight, low, high, cut, labels):  # type: ignore[no-unt
         return -1
     pairs = np.empty((n - 1, 2), np.int64)
     heights = np.empty(n - 1, psi.dtype)
-    merge_all(psi, weight, cut.alpha, np.float64(low), np.float64(high), pairs, heights, 0, 0)
+    merge_all(psi, weight, cut.alpha, np.float64(low), np.float64(high), pairs, heights)
     return _label(pairs, heights, cut.threshold, cut.n_clusters, labels)
 
 

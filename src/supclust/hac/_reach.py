@@ -49,8 +49,8 @@ class _Reach(Search):
         with cgutils.for_range_slice(builder, LONG(0), length, LONG(1)) as (at, _):
             place = builder.gep(self.nearest, [at])
             new, known = builder.load(builder.gep(self.data, [at])), builder.load(place)
-            gone = builder.fcmp_ordered("==", known, ir.Constant(self.float, _GONE))
-            lower = builder.and_(builder.not_(gone), builder.fcmp_ordered("<", new, known))
+            open_ = builder.fcmp_ordered("<", known, ir.Constant(self.float, _GONE))
+            lower = builder.and_(open_, builder.fcmp_ordered("<", new, known))
             nearer = builder.select(lower, new, known)
             builder.store(nearer, place)
             least = builder.load(builder.gep(self.nearest, [builder.load(best)]))

@@ -16,27 +16,32 @@ from supclust.hac.prim import prim
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
-_LINE = 16  # numbers at multiples of which a matrix begins
+_TOGETHER = 16  # numbers, at a multiple of which weights begin
+
+
+@register_jitable(inline="always")
+def _weights_begin(n: int) -> int:
+    return -(-n * n // _TOGETHER) * _TOGETHER
 
 
 @register_jitable(inline="always")
 def numbers_needed(n: int, weighted: bool) -> int:
     """Return how many numbers a tree of n points needs room for; see `divide`."""
-    return -(-n * n // _LINE) * _LINE + (n if weighted else 1) * n
+    return _weights_begin(n) + (n if weighted else 1) * n
 
 
 @register_jitable(inline="always")
 def divide(room: Floats, n: int, weighted: bool) -> tuple[Floats, Floats]:
     """Return an (n, n) matrix and one of weights, of a single row if there are none."""
-    start = -(-n * n // _LINE) * _LINE
+    start = _weights_begin(n)
     rows = n if weighted else 1
     return room[: n * n].reshape(n, n), room[start : start + rows * n].reshape(rows, n)
 
 
 @register_jitable(inline="always")
 def merge_all(
-    psi: Floats, weight: Floats, alpha: float, low: float, high: float, pairs: Ints, heights:
-    Floats, later: int, later_bytes: int,
+    psi: Floats, weight: Floats, alpha: float, low: float, high: float, pairs: Ints,
+    heights: Floats, later: int = 0, later_bytes: int = 0,
 ) -> None:  # fmt: skip
     """Merge the points of a matrix to the root, destroying it.
 

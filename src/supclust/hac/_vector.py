@@ -230,9 +230,3 @@ def larger(_: Any, a: Any, b: Any) -> Any:
     Of Python's max the compiler makes a store that depends on a comparison, and no vectors.
     """
     return a(a, b), partial(_chosen, ">")
-
-
-@intrinsic
-def smaller(_: Any, a: Any, b: Any) -> Any:
-    """The smaller of two floats; see `larger`."""
-    return a(a, b), partial(_chosen, "<")

@@ -16,7 +16,7 @@ from supclust.hac.explink import alpha_of, overflows
 from supclust.hac.forest import grow
 from supclust.hac.memory import require_memory
 from supclust.hac.numbering import number_merges
-from supclust.hac.prim import prim_in_order
+from supclust.hac.prim import go_on, nothing_reached, prim_in_order
 from supclust.hac.rooms import large_rooms, whole_lines
 from supclust.hac.shrinking import Floats
 from supclust.hac.threads import thread_count
@@ -90,8 +90,8 @@ def linkages(
     if not blocks:
         return []
     kind = np.result_type(*{block.dtype for block in blocks})
-    blocks = [np.ascontiguousarray(block, dtype=kind) for block in blocks]
     lengths = np.array([_length(k, block) for k, block in enumerate(blocks)], np.int64)
+    blocks = [np.ascontiguousarray(block, dtype=kind) for block in blocks]
     ends = np.cumsum(lengths - 1)
     Z = np.empty((int(ends[-1]), 4))
     alphas = np.full(len(blocks), value)
@@ -116,9 +116,12 @@ def _length(k: int, block: Floats) -> int:
 
 
 def _linkage_in_cache(given: Floats, alpha: float) -> NDArray[np.float64] | None:
-    """Return Z of 2 to `chain.SMALL` points; None of others, or where something is odd."""
-    n = points_of(given) if given.ndim == 1 else len(given) if given.ndim else 0
-    if not 1 < n <= chain.SMALL or (given.ndim != 1 and given.shape != (n, n)):
+    """Return Z of 2 to `chain.SMALL` points; None of others, and where `build_small` makes none."""
+    if given.ndim == 1:
+        n = points_of(given)
+    else:
+        n = len(given) if given.ndim == 2 and given.shape[0] == given.shape[1] else 0
+    if not 1 < n <= chain.SMALL:
         return None
     Z = np.empty((n - 1, 4))
     return Z if build_small(given, n, alpha, Z) else None
@@ -133,30 +136,43 @@ def _tree_of_square(matrix: Floats, alpha: float) -> Tree:
 
 
 def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
-    n = points_of(condensed)
+    n, kind = points_of(condensed), condensed.dtype
     if n < 2:
-        return _checked_tree(np.zeros((n, n), condensed.dtype), alpha)
+        return _checked_tree(np.zeros((n, n), kind), alpha)
+    single = alpha == -math.inf
+    if not condensed.flags.c_contiguous:
+        require_memory(condensed.nbytes, f"a contiguous copy of {condensed.size:,} numbers")
+        condensed = np.ascontiguousarray(condensed)
+    begun = _Begun(condensed, n) if single and n > chain.SMALL else None
+    if begun and begun.done == n - 1 and is_plain_vector(condensed):
+        return number_merges(begun.pairs, begun.heights)
     matrices = 3 if math.isfinite(alpha) and alpha else 1 + (alpha > -math.inf)
     require_memory(
         matrices * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
     )
-    condensed = np.ascontiguousarray(condensed)
-    tree = _single_in_order(condensed, n) if alpha == -math.inf else None
-    if tree is not None:
-        return tree
-    with large_rooms((n, whole_lines(n, condensed.dtype)), dtype=condensed.dtype) as (square,):
+    with large_rooms((n, whole_lines(n, kind)), dtype=kind) as (square,):
         plain, low, high = fill_square(condensed, square, streamed=True)
-        if plain and not overflows(alpha, float(np.finfo(square.dtype).max)):
+        if plain and begun:
+            return begun.finish(square)
+        if plain and not overflows(alpha, float(np.finfo(kind).max)):
             return build_tree(square, alpha, low, high)
         np.fill_diagonal(square, 0.0)  # it was anything, and may be converted
         return _checked_tree(square[:, :n], alpha)
 
 
-def _single_in_order(condensed: Floats, n: int) -> Tree | None:
-    """Build the single-linkage tree of points in order, without a square; None of others."""
-    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1, condensed.dtype)
-    in_order = prim_in_order(condensed, n, pairs, heights, _PICKED * n)
-    return number_merges(pairs, heights) if in_order and is_plain_vector(condensed) else None
+class _Begun:
+    """Single linkage of a condensed vector, without a square as long as points come in order."""
+
+    def __init__(self, condensed: Floats, n: int) -> None:
+        self.pairs, self.heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1, condensed.dtype)
+        self.nearest = nothing_reached(n, condensed)
+        merges = self.pairs, self.heights, self.nearest
+        self.done: int = prim_in_order(condensed, n, *merges, _PICKED * n)
+
+    def finish(self, square: Floats) -> Tree:
+        """Read the rest from the square."""
+        go_on(square, self.pairs, self.heights, self.nearest, self.done)
+        return number_merges(self.pairs, self.heights)
 
 
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:

@@ -21,7 +21,7 @@ from supclust.hac.explink import overflows
 from supclust.hac.memory import require_memory
 from supclust.hac.numbering import number_linkage, number_merges
 from supclust.hac.prim import prim
-from supclust.hac.rooms import room
+from supclust.hac.rooms import small_room
 from supclust.hac.shrinking import Floats, Ints, Settings, Shrinking
 from supclust.hac.threads import over_parts
 
@@ -29,7 +29,7 @@ Tree = tuple[Ints, Floats, Ints]
 
 SMALL = 2000  # clusters whose matrix fits a cache, where the chain alone is fastest
 _ALONE = 6 * 2**20  # bytes below which another thread would come too late
-_UNEQUAL_PARTS = 16  # of a square, whose last rows take longest to check
+_PARTS = 16  # more than there are threads: some rows take longer than others
 _LARGEST = {np.dtype(kind): float(np.finfo(kind).max) for kind in (np.float32, np.float64)}
 
 
@@ -51,9 +51,8 @@ def build_small(given: Floats, n: int, alpha: float, Z: NDArray[np.float64]) -> 
     numbers, copied = numbers_needed(n, weighted), not given.flags.c_contiguous
     require_memory((numbers + copied * given.size) * given.itemsize, f"clustering {n:,} points")
     given = np.ascontiguousarray(given)
-    psi, weight = divide(room(numbers, given.dtype), n, weighted)
-    alone = psi.nbytes < _ALONE
-    plain, low, high = _fill(given, psi, 0, n) if alone else fill_square(given, psi)
+    psi, weight = divide(small_room(numbers, given.dtype), n, weighted)
+    plain, low, high = fill_square(given, psi)
     if plain:
         number_linkage(*_merges(psi, weight, alpha, low, high), Z)
     return bool(plain)
@@ -72,13 +71,15 @@ def fill_square(given: Floats, square: Floats, streamed: bool = False) -> tuple[
         them; where the first is False, the others mean nothing. Of the diagonal anything may come.
     """
     n = len(square)
+    if square.nbytes < _ALONE:
+        return _fill(given, square, 0, n, streamed)
     side = VECTOR_BYTES // square.itemsize
     found = np.tile([1.0, math.inf, -math.inf], (-(-n // side), 1))
 
     def fill_part(a: int, b: int) -> None:
         found[a] = _fill(given, square, a * side, min(b * side, n), streamed)
 
-    over_parts(fill_part, len(found), _UNEQUAL_PARTS)
+    over_parts(fill_part, len(found), _PARTS)
     return bool(found[:, 0].all()), float(found[:, 1].min()), float(found[:, 2].max())
 
 
@@ -99,8 +100,8 @@ def build_tree(
 
     Args:
         matrix: (n, n) contiguous float32 or float64, exactly symmetric, finite off the diagonal
-            (the diagonal is ignored); not changed. `validate.check_square` makes such a matrix. Of
-            more than `SMALL` points it may have further columns, which are ignored.
+            (the diagonal is ignored); not changed. `validate.check_square` makes such a matrix. It
+            may have further columns, which are ignored.
         alpha: Any member of the family, -inf to inf.
         low: Smallest off-diagonal value.
         high: Largest off-diagonal value.
@@ -126,7 +127,7 @@ def build_tree(
 
 def _small_tree(matrix: Floats, alpha: float, low: float, high: float) -> Tree:
     n, weighted = len(matrix), _is_weighted(alpha)
-    psi, weight = divide(room(numbers_needed(n, weighted), matrix.dtype), n, weighted)
+    psi, weight = divide(small_room(numbers_needed(n, weighted), matrix.dtype), n, weighted)
     psi[:] = matrix[:, :n]
     return number_merges(*_merges(psi, weight, alpha, low, high))
 
@@ -137,7 +138,7 @@ def _merges(
     """Return the merges of a matrix that fits the cache and may be destroyed (`number_merges`)."""
     n = len(psi)
     pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1, psi.dtype)
-    merge_all(psi, weight, alpha, low, high, pairs, heights, 0, 0)
+    merge_all(psi, weight, alpha, low, high, pairs, heights)
     return pairs, heights
 
 

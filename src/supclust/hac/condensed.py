@@ -7,6 +7,7 @@ check.
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 from numba import njit
@@ -46,14 +47,14 @@ def square_of(condensed: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def is_plain_vector(condensed: NDArray[np.floating]) -> bool:
     """Whether a contiguous vector needs no closer look (`_copy.is_plain`)."""
-    odd: list[int] = []
+    odd = threading.Event()
 
     def look(a: int, b: int) -> None:
-        if not _are_plain(condensed[a:b]):
-            odd.append(a)
+        if not odd.is_set() and not _are_plain(condensed[a:b]):
+            odd.set()
 
     over_parts(look, condensed.size)
-    return not odd
+    return not odd.is_set()
 
 
 @njit(cache=True, nogil=True)

@@ -80,7 +80,7 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
             plain, low, high = copy_checked(block, n, psi, 0, n)
         if not plain:
             continue
-        # What the next block holds is fetched meanwhile.
+        # The chain fetches what the next block holds while it is busy.
         following = min(k + 1, stop - 1)
         points, stride = lengths[following], strides[following]
         numbers = points * (points - 1) // 2 if stride == _CONDENSED else points * stride

@@ -25,33 +25,46 @@ def prim(matrix, pairs, heights):  # type: ignore[no-untyped-def]
 
     Complexity: O(n^2) time, O(n) memory.
     """
+    go_on(matrix, pairs, heights, nothing_reached(matrix.shape[0], heights), 0)
+
+
+@njit(cache=True, nogil=True)
+def nothing_reached(n, sample):  # type: ignore[no-untyped-def]
+    """Return the distance of each point to what is reached: too far; infinite once it is itself."""
+    return np.full(n, np.finfo(sample.dtype).max / 2, sample.dtype)
+
+
+@njit(cache=True, nogil=True)
+def go_on(matrix, pairs, heights, nearest, done):  # type: ignore[no-untyped-def]
+    """As `prim`, after ``done`` merges, which have left ``nearest``."""
     n, width = matrix.shape
     flat = matrix.reshape(-1)
-    nearest = _nobody_reached(n, flat)
-    at, start, stop = 0, 0, n
-    for k in range(n - 1):
-        start, stop = _reached(nearest, at, start, stop)
+    at, start, stop = pairs[done - 1, 1] if done > 0 else 0, 0, n
+    for k in range(done, n - 1):
+        start, stop = _take_in(at, nearest, start, stop)
         following = start + reach(flat, at * width + start, nearest, start, stop - start)
         pairs[k, 0], pairs[k, 1], heights[k] = at, following, nearest[following]
         at = following
 
 
 @njit(cache=True, nogil=True)
-def prim_in_order(condensed, n, pairs, heights, patience):  # type: ignore[no-untyped-def]
-    """As `prim`, of a condensed vector; returns whether it came to the end.
+def prim_in_order(condensed, n, pairs, heights, nearest, patience):  # type: ignore[no-untyped-def]
+    """As `prim`, of a condensed vector, as long as points come nearly in the order of the tree.
 
     A row of the upper triangle is read at once. What stands before the diagonal has to be picked
-    from as many rows: only where points come nearly in the order in which they are reached are
-    these few. Beyond ``patience`` it gives up.
+    from as many rows: ``patience`` times at most.
+
+    Returns:
+        How many merges there are; if not all, `go_on` takes over with ``nearest``.
     """
-    nearest = _nobody_reached(n, condensed)
     at, start, stop = 0, 0, n
     for k in range(n - 1):
-        start, stop = _reached(nearest, at, start, stop)
-        patience -= max(0, at - start)
+        start, stop = _take_in(at, nearest, start, stop)
+        end = min(at, stop)
+        patience -= max(0, end - start)
         if patience < 0:
-            return False
-        for i in range(start, min(at, stop)):
+            return k
+        for i in range(start, end):
             if nearest[i] < np.inf:
                 nearest[i] = min(nearest[i], condensed[_place(n, i, at)])
         begin = max(start, at + 1)
@@ -59,26 +72,23 @@ def prim_in_order(condensed, n, pairs, heights, patience):  # type: ignore[no-un
         if begin < stop:
             row = _place(n, at, begin)
             following = begin + reach(condensed, row, nearest, begin, stop - begin)
-        for i in range(start, min(at, stop)):
+        for i in range(start, end):
             if nearest[i] < nearest[following] or (
                 nearest[i] == nearest[following] and i < following
             ):
                 following = i
         pairs[k, 0], pairs[k, 1], heights[k] = at, following, nearest[following]
         at = following
-    return True
+    return n - 1
 
 
 @njit(cache=True, nogil=True)
-def _nobody_reached(n, sample):  # type: ignore[no-untyped-def]
-    """Distances to the part that is reached: above all others; infinite when a point is in it."""
-    return np.full(n, np.finfo(sample.dtype).max / 2, sample.dtype)
+def _take_in(x, nearest, start, stop):  # type: ignore[no-untyped-def]
+    """Count x among the reached; returns the first of the others, and one past the last.
 
-
-@njit(cache=True, nogil=True)
-def _reached(nearest, at, start, stop):  # type: ignore[no-untyped-def]
-    """Take a point in; returns the columns outside of which all are: half of ordered data."""
-    nearest[at] = np.inf
+    So of data in order half of the numbers are never read.
+    """
+    nearest[x] = np.inf
     while nearest[start] == np.inf:
         start += 1
     while nearest[stop - 1] == np.inf:

@@ -69,13 +69,13 @@ if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_one.__init__)  # type: ignore[misc]
 
 
-def room(numbers: int, dtype: np.dtype[np.generic]) -> NDArray[np.floating]:
+def small_room(numbers: int, dtype: np.dtype[np.generic]) -> NDArray[np.floating]:
     """Return an uninitialised array; this thread's next call may hand out the same memory."""
     needed = numbers * dtype.itemsize
     if needed > KEPT_BYTES:
         return np.empty(numbers, dtype)
     if _room.bytes.size < needed:
-        _room.bytes = np.empty(0, np.uint8)  # as above
+        _room.bytes = np.empty(0, np.uint8)  # freed first, as above
         _room.bytes = np.empty(needed, np.uint8)
     return _room.bytes[:needed].view(dtype)
 

@@ -18,7 +18,7 @@ from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
 from supclust.hac._small_tree import divide, numbers_needed
 from supclust.hac._vector import VECTOR_BYTES
-from supclust.hac.rooms import large_rooms, room, whole_lines
+from supclust.hac.rooms import large_rooms, small_room, whole_lines
 from supclust.hac.threads import over_parts
 
 Floats = NDArray[np.floating]
@@ -171,7 +171,7 @@ class Shrinking:
     def _finish(self) -> None:
         form, alpha, centre = self.settings
         rest = len(self.base)
-        space = room(numbers_needed(rest, self.weighted), self.kind)
+        space = small_room(numbers_needed(rest, self.weighted), self.kind)
         psi, weight = divide(space, rest, self.weighted)
         psi[:] = self.base[:, :rest]
         if self.weighted:

@@ -184,7 +184,8 @@ def as_floats(values: ArrayLike) -> Floats:
         )
     if array.dtype in (np.float32, np.float64):
         return array
-    kind = np.dtype(np.float32 if array.dtype == np.float16 else np.float64)
+    single = array.dtype.newbyteorder("=") in (np.float16, np.float32)
+    kind = np.dtype(np.float32 if single else np.float64)
     require_memory(array.size * kind.itemsize, f"a copy of {array.dtype} numbers as {kind}")
     return array.astype(kind)
 

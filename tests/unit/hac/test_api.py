@@ -255,3 +255,21 @@ def test_a_wrong_matrix_is_refused_while_its_tree_grows(
         supclust.linkage(D, "single")
     with pytest.raises(ValueError, match="square"):
         supclust.linkage(np.zeros((5, 4)), "single")
+
+
+def test_one_number_is_no_block() -> None:
+    one = np.float64(3)
+    for call in (lambda: linkage(one, "single"), lambda: linkages([one], "single")):
+        with pytest.raises(ValueError, match=r"square \(n, n\) matrix.* received shape \(\)"):
+            call()
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_the_order_of_bytes_does_not_matter(kind: str, rng: np.random.Generator) -> None:
+    D = rng.random((30, 30)).astype("<" + kind)
+    D = (D + D.T) / 2
+    swapped = D.astype(">" + kind)
+    for alpha in (-1.0, -math.inf):
+        expected = linkage(D, alpha=alpha)
+        np.testing.assert_array_equal(linkage(swapped, alpha=alpha), expected)
+        np.testing.assert_array_equal(linkages([swapped], alpha=alpha)[0], expected)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from supclust.hac import api, chain
 from supclust.hac._reach import reach
 from supclust.hac.condensed import is_plain_vector
-from supclust.hac.prim import prim, prim_in_order
+from supclust.hac.prim import go_on, nothing_reached, prim, prim_in_order
 
 DTYPES = [np.float32, np.float64]
 LENGTHS = (*range(1, 140), 300, 1000, 2049)  # around every multiple of a vector
@@ -77,6 +77,10 @@ def on_a_line(rng: np.random.Generator, n: int, disorder: float) -> np.ndarray:
     return pdist(np.round(x)[:, None] if rng.random() < 0.3 else x[:, None])
 
 
+def no_merges(n: int, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
+    return np.empty((n - 1, 2), np.int64), np.empty(n - 1, dtype)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("disorder", [0.0, 0.5, 3.0, 100.0])
 def test_a_condensed_vector_gives_the_tree_of_its_square(
@@ -84,20 +88,26 @@ def test_a_condensed_vector_gives_the_tree_of_its_square(
 ) -> None:
     for n in (2, 3, 4, 9, 33, 70, 150):
         condensed = on_a_line(rng, n, disorder).astype(dtype)
-        merges = [(np.empty((n - 1, 2), np.int64), np.empty(n - 1, dtype)) for _ in range(2)]
-        prim(squareform(condensed, checks=False), *merges[0])
-        assert prim_in_order(condensed, n, *merges[1], n * n)
-        for ours, theirs in zip(*merges, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        square = squareform(condensed, checks=False)
+        expected = no_merges(n, dtype)
+        prim(square, *expected)
+        for patience in (n * n, 0, 1, n, 3 * n):
+            found, nearest = no_merges(n, dtype), nothing_reached(n, condensed)
+            done = prim_in_order(condensed, n, *found, nearest, patience)
+            assert done == n - 1 or patience < n * n
+            go_on(square, *found, nearest, done)
+            for ours, theirs in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
 
 
-def test_it_gives_up_where_too_much_has_to_be_picked(rng: np.random.Generator) -> None:
+def test_it_stops_where_too_much_has_to_be_picked(rng: np.random.Generator) -> None:
     n = 200
-    room = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    assert prim_in_order(on_a_line(rng, n, 0.0), n, *room, 0)
-    random = pdist(rng.normal(size=(n, 5)))
-    assert not prim_in_order(random, n, *room, 16 * n)
-    assert prim_in_order(random, n, *room, n * n)
+    for condensed, patience, most in (
+        (on_a_line(rng, n, 0.0), 0, n),
+        (pdist(rng.normal(size=(n, 5))), 16 * n, n // 2),
+    ):
+        done = prim_in_order(condensed, n, *no_merges(n), nothing_reached(n, condensed), patience)
+        assert done < most and (done == n - 1) == (most == n)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -115,25 +125,27 @@ def test_anything_odd_in_a_vector_is_seen_wherever_it_stands(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_large_vectors_in_order(
-    dtype: type, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ordered", [300, 150, 0])
+def test_large_vectors(
+    dtype: type, ordered: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In order to the end, to the middle, or not at all."""
     monkeypatch.setattr(chain, "SMALL", 40)
-    taken = []
-    in_order = api._single_in_order
+    finished = []
+    finish = api._Begun.finish
     monkeypatch.setattr(
-        api, "_single_in_order", lambda *args: taken.append(in_order(*args)) or taken[-1]
+        api._Begun, "finish", lambda *args: finished.append(args[0].done) or finish(*args)
     )
-    condensed = on_a_line(rng, 300, 0.0).astype(dtype)
-    np.testing.assert_array_equal(
-        api.linkage(condensed, "single"), api.linkage(squareform(condensed), "single")
-    )
-    assert taken[-1] is not None
-    condensed[7] = np.inf
-    np.testing.assert_array_equal(
-        api.linkage(condensed, "single"), api.linkage(squareform(condensed), "single")
-    )
-    assert taken[-1] is None
+    x = np.cumsum(rng.uniform(0.5, 1.5, 300))
+    x[ordered:] = rng.permutation(x[ordered:])
+    condensed = pdist(x[:, None]).astype(dtype)
+    for odd in (None, np.inf, 1e31):
+        if odd is not None:
+            condensed[7] = odd
+        found = api.linkage(condensed, "single")
+        np.testing.assert_array_equal(found, api.linkage(squareform(condensed), "single"))
+        assert len(finished) == (ordered < 300)
+    assert not finished or (finished[0] >= ordered - 1 and finished[0] < 299)
     condensed[7] = np.nan
     with pytest.raises(ValueError, match="neither NaN"):
         api.linkage(condensed, "single")

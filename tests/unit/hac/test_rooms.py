@@ -13,7 +13,7 @@ import pytest
 from supclust.hac import memory
 from supclust.hac import rooms as rooms_module
 from supclust.hac._small_tree import divide, numbers_needed
-from supclust.hac.rooms import large_rooms, release, room
+from supclust.hac.rooms import large_rooms, release, small_room
 
 F64 = np.dtype(np.float64)
 
@@ -21,7 +21,7 @@ F64 = np.dtype(np.float64)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 5, 16, 33])
 def test_matrices_of_one_room_do_not_overlap(n: int, weighted: bool) -> None:
-    space = room(numbers_needed(n, weighted), np.dtype(np.float32))
+    space = small_room(numbers_needed(n, weighted), np.dtype(np.float32))
     psi, weight = divide(space, n, weighted)
     psi[:], weight[:] = 1, 2
     assert psi.shape == (n, n) and weight.shape == (n if weighted else 1, n)
@@ -30,15 +30,15 @@ def test_matrices_of_one_room_do_not_overlap(n: int, weighted: bool) -> None:
 
 
 def test_the_next_call_uses_the_memory_again() -> None:
-    large, small = room(1600, F64), room(100, F64)
+    large, small = small_room(1600, F64), small_room(100, F64)
     assert large.shape == (1600,) and small.shape == (100,)
     assert np.shares_memory(large, small)
 
 
 def test_another_thread_has_its_own() -> None:
-    mine = room(100, F64)
+    mine = small_room(100, F64)
     theirs: list[np.ndarray] = []
-    thread = threading.Thread(target=lambda: theirs.append(room(100, F64)))
+    thread = threading.Thread(target=lambda: theirs.append(small_room(100, F64)))
     thread.start()
     thread.join()
     assert not np.shares_memory(mine, theirs[0])
@@ -46,7 +46,7 @@ def test_another_thread_has_its_own() -> None:
 
 def test_large_rooms_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms_module, "KEPT_BYTES", 1000)
-    assert not np.shares_memory(room(10000, F64), room(10000, F64))
+    assert not np.shares_memory(small_room(10000, F64), small_room(10000, F64))
 
 
 def address(array: np.ndarray) -> int:
