@@ -15,6 +15,7 @@ from supclust.hac.prim import prim
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
+Settings = tuple[int, np.floating, np.floating]
 
 _TOGETHER = 16  # numbers, at a multiple of which weights begin
 
@@ -39,6 +40,14 @@ def divide(room: Floats, n: int, weighted: bool) -> tuple[Floats, Floats]:
 
 
 @register_jitable(inline="always")
+def settings(matrix: Floats, alpha: float, low: float, high: float) -> Settings:
+    """Return how linkages merge (`_rows`), alpha, and the centre of the weights, in its type."""
+    kind = matrix.dtype
+    form = choose_form(alpha, low, high, matrix.shape[0], matrix)
+    return form, kind.type(alpha if form >= LINEAR else 0.0), kind.type((low + high) / 2)
+
+
+@register_jitable(inline="always")
 def merge_all(
     psi: Floats, weight: Floats, alpha: float, low: float, high: float, pairs: Ints,
     heights: Floats, later: int = 0, later_bytes: int = 0,
@@ -56,12 +65,11 @@ def merge_all(
         later: See `chain_in_cache`.
         later_bytes: Likewise.
     """
-    n, kind = psi.shape[0], psi.dtype
     if alpha == -np.inf:
         prim(psi, pairs, heights)
     else:
-        form = choose_form(alpha, low, high, n, psi)
-        alpha_in, centre = kind.type(alpha if form >= LINEAR else 0.0), kind.type((low + high) / 2)
+        n = psi.shape[0]
+        form, alpha_in, centre = settings(psi, alpha, low, high)
         chain_in_cache(
             form, psi, weight, alpha_in, centre, np.ones(n, np.int32), np.arange(n), pairs, heights,
             later, later_bytes,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac import chain
+from supclust.hac._small_tree import Floats
 from supclust.hac.chain import Tree, build_small, build_tree, fill_square
 from supclust.hac.condensed import is_plain_vector, points_of
 from supclust.hac.explink import alpha_of, overflows
@@ -18,7 +19,6 @@ from supclust.hac.memory import require_memory
 from supclust.hac.numbering import number_merges
 from supclust.hac.prim import go_on, nothing_reached, prim_in_order
 from supclust.hac.rooms import large_rooms, whole_lines
-from supclust.hac.shrinking import Floats
 from supclust.hac.threads import thread_count
 from supclust.hac.validate import as_floats, check_square
 

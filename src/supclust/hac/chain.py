@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from supclust.hac._copy import copy_checked
 from supclust.hac._few import Few
-from supclust.hac._rows import LINEAR, choose_form
-from supclust.hac._small_tree import divide, merge_all, numbers_needed
+from supclust.hac._small_tree import Floats, Ints, divide, merge_all, numbers_needed, settings
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.condensed import unfold_checked
 from supclust.hac.explink import overflows
@@ -22,7 +21,7 @@ from supclust.hac.memory import require_memory
 from supclust.hac.numbering import number_linkage, number_merges
 from supclust.hac.prim import prim
 from supclust.hac.rooms import small_room
-from supclust.hac.shrinking import Floats, Ints, Settings, Shrinking
+from supclust.hac.shrinking import Shrinking
 from supclust.hac.threads import over_parts
 
 Tree = tuple[Ints, Floats, Ints]
@@ -121,7 +120,7 @@ def build_tree(
     if n > 1 and alpha == -math.inf:
         prim(matrix, pairs, heights)
     elif n > 1:
-        Shrinking(matrix, _settings(matrix, alpha, low, high), pairs, heights).run(SMALL, before)
+        Shrinking(matrix, settings(matrix, alpha, low, high), pairs, heights).run(SMALL, before)
     return number_merges(pairs, heights)
 
 
@@ -145,9 +144,3 @@ def _merges(
 def _is_weighted(alpha: float) -> bool:
     """Whether linkages carry weights along."""
     return alpha != 0.0 and math.isfinite(alpha)
-
-
-def _settings(matrix: Floats, alpha: float, low: float, high: float) -> Settings:
-    """Form, alpha and centre of the weights, in the matrix's type."""
-    form, kind = choose_form(alpha, low, high, len(matrix), matrix), matrix.dtype.type
-    return form, kind(alpha if form >= LINEAR else 0.0), kind((low + high) / 2)

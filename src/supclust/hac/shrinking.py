@@ -8,7 +8,6 @@ on, until what is left fits the cache (`_small`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supclust.hac._batches import chase, choose_pairs, find_nearest, merge_pairs, record
 from supclust.hac._compact import compact
@@ -16,14 +15,10 @@ from supclust.hac._few import Few, find_few_of_points, room_for_few
 from supclust.hac._noted import Clusters, Rows, all_alive, nothing_noted
 from supclust.hac._rows import LINEAR
 from supclust.hac._small import chain_in_cache
-from supclust.hac._small_tree import divide, numbers_needed
+from supclust.hac._small_tree import Floats, Ints, Settings, divide, numbers_needed
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.rooms import large_rooms, small_room, whole_lines
 from supclust.hac.threads import over_parts
-
-Floats = NDArray[np.floating]
-Ints = NDArray[np.int64]
-Settings = tuple[int, np.floating, np.floating]
 
 COMPACT_BELOW = 0.5  # share of live columns at which a matrix is written again
 LARGE_BATCH = 1 / 128  # share of the clusters in a batch that is worth waiting for all threads

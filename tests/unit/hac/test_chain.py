@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 import generators
 from oracles.hac import greedy_tree, replay
 from supclust.hac import chain
-from supclust.hac._rows import LINEAR, LOG, MAX, MEAN
+from supclust.hac._rows import LINEAR, LOG, MAX, MEAN, choose_form
 from supclust.hac.api import linkage, linkages
 from supclust.hac.validate import check_square
 
@@ -97,12 +97,12 @@ def test_large_matrices_agree_with_small_ones_path(
 
 def test_form_follows_the_range_of_alpha_times_dissimilarity() -> None:
     single, double = np.empty(0, np.float32), np.empty(0)
-    assert chain.choose_form(math.inf, 0.0, 1.0, 10, double) == MAX
-    assert chain.choose_form(0.0, 0.0, 1.0, 10, double) == MEAN
-    assert chain.choose_form(-1.0, 0.0, 50.0, 10, single) == LINEAR
-    assert chain.choose_form(-1.0, 0.0, 500.0, 10, single) == LOG
-    assert chain.choose_form(-1.0, 0.0, 500.0, 10, double) == LINEAR
-    assert chain.choose_form(5.0, 0.0, 3000.0, 200, double) == LOG
+    assert choose_form(math.inf, 0.0, 1.0, 10, double) == MAX
+    assert choose_form(0.0, 0.0, 1.0, 10, double) == MEAN
+    assert choose_form(-1.0, 0.0, 50.0, 10, single) == LINEAR
+    assert choose_form(-1.0, 0.0, 500.0, 10, single) == LOG
+    assert choose_form(-1.0, 0.0, 500.0, 10, double) == LINEAR
+    assert choose_form(5.0, 0.0, 3000.0, 200, double) == LOG
 
 
 @pytest.mark.parametrize("alpha", [-5.0, 5.0])
