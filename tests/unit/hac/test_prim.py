@@ -8,7 +8,7 @@ from numba import njit
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import pdist, squareform
 
-from supclust.hac import api, chain
+from supclust.hac import api, chain, memory
 from supclust.hac._reach import reach
 from supclust.hac.condensed import is_plain_vector
 from supclust.hac.prim import go_on, nothing_reached, prim, prim_in_order
@@ -148,4 +148,20 @@ def test_large_vectors(
     assert not finished or (finished[0] >= ordered - 1 and finished[0] < 299)
     condensed[7] = np.nan
     with pytest.raises(ValueError, match="neither NaN"):
+        api.linkage(condensed, "single")
+
+
+def test_points_in_order_need_no_room_for_a_square(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2**20)
+    x = np.cumsum(rng.uniform(0.5, 1.5, 2100))
+    condensed = pdist(x[:, None])
+    assert len(api.linkage(condensed, "single")) == 2099
+    wide = np.zeros(2 * condensed.size)
+    wide[::2] = condensed
+    with pytest.raises(ValueError, match=r"a contiguous copy of .* numbers needs"):
+        api.linkage(wide[::2], "single")
+    condensed = pdist(rng.permutation(x)[:, None])
+    with pytest.raises(ValueError, match=r"2,100 points from a condensed vector needs"):
         api.linkage(condensed, "single")
