@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from supclust.hac._exponential import exponentials
 from supclust.hac._vector import larger
+
+Settings = tuple[int, np.floating, np.floating]
 
 # How two linkages merge. Loops branch on the form outside, never per element.
 MAX = 0  # alpha = inf: the larger value
@@ -35,6 +39,14 @@ def choose_form(alpha, low, high, n, sample):
     reach = abs(alpha) * (high - low) / 2
     room = 0.75 * np.log(np.float64(np.finfo(sample.dtype).max)) - 2 * np.log(n + 1)
     return LINEAR if reach < room else LOG
+
+
+@register_jitable(inline="always")
+def settings(matrix: NDArray[np.floating], alpha: float, low: float, high: float) -> Settings:
+    """Return how linkages merge, and alpha and the centre of the weights in the matrix's type."""
+    kind = matrix.dtype
+    form = choose_form(alpha, low, high, matrix.shape[0], matrix)
+    return form, kind.type(alpha if form >= LINEAR else 0.0), kind.type((low + high) / 2)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -9,13 +9,12 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from supclust.hac._rows import LINEAR, choose_form
+from supclust.hac._rows import settings
 from supclust.hac._small import chain_in_cache
 from supclust.hac.prim import prim
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
-Settings = tuple[int, np.floating, np.floating]
 
 _TOGETHER = 16  # numbers, at a multiple of which weights begin
 
@@ -37,14 +36,6 @@ def divide(room: Floats, n: int, weighted: bool) -> tuple[Floats, Floats]:
     start = _weights_begin(n)
     rows = n if weighted else 1
     return room[: n * n].reshape(n, n), room[start : start + rows * n].reshape(rows, n)
-
-
-@register_jitable(inline="always")
-def settings(matrix: Floats, alpha: float, low: float, high: float) -> Settings:
-    """Return how linkages merge (`_rows`), alpha, and the centre of the weights, in its type."""
-    kind = matrix.dtype
-    form = choose_form(alpha, low, high, matrix.shape[0], matrix)
-    return form, kind.type(alpha if form >= LINEAR else 0.0), kind.type((low + high) / 2)
 
 
 @register_jitable(inline="always")

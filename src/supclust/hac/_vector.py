@@ -219,8 +219,8 @@ def argmin_beyond(_: Any, values: Any, start: Any, length: Any, barrier: Any) ->
     return types.int64(values, types.int64, types.int64, barrier), partial(_build, "<")
 
 
-def _chosen(order: str, context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    return builder.select(builder.fcmp_ordered(order, *args), *args)
+def _build_larger(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", *args), *args)
 
 
 @intrinsic
@@ -229,4 +229,4 @@ def larger(_: Any, a: Any, b: Any) -> Any:
 
     Of Python's max the compiler makes a store that depends on a comparison, and no vectors.
     """
-    return a(a, b), partial(_chosen, ">")
+    return a(a, b), _build_larger

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from supclust.hac._copy import copy_checked
 from supclust.hac._few import Few
-from supclust.hac._small_tree import Floats, Ints, divide, merge_all, numbers_needed, settings
+from supclust.hac._rows import settings
+from supclust.hac._small_tree import Floats, Ints, divide, merge_all, numbers_needed
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.condensed import unfold_checked
 from supclust.hac.explink import overflows

@@ -13,9 +13,9 @@ from supclust.hac._batches import chase, choose_pairs, find_nearest, merge_pairs
 from supclust.hac._compact import compact
 from supclust.hac._few import Few, find_few_of_points, room_for_few
 from supclust.hac._noted import Clusters, Rows, all_alive, nothing_noted
-from supclust.hac._rows import LINEAR
+from supclust.hac._rows import LINEAR, Settings
 from supclust.hac._small import chain_in_cache
-from supclust.hac._small_tree import Floats, Ints, Settings, divide, numbers_needed
+from supclust.hac._small_tree import Floats, Ints, divide, numbers_needed
 from supclust.hac._vector import VECTOR_BYTES
 from supclust.hac.rooms import large_rooms, small_room, whole_lines
 from supclust.hac.threads import over_parts
