@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 import supclust
 from benchmarks.timing import exponent, interleaved, peak_extra_bytes, table
 from supclust.hac import linkages
-from supclust.hac.rooms import release
+from supclust.hac.cpu.workspace import release
 from supclust.metrics import best_threshold, dendrogram_purity
 
 OURS = {

@@ -109,7 +109,7 @@ def run_page(page: Path) -> None:
 
 
 def _run_supclust(words: tuple[str, ...]) -> str:
-    from supclust import cli
+    from supclust.cli import main as cli
 
     if words[0] != "supclust":  # others take minutes; that they are well formed is tested too
         return ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from supclust import plot as plot
     from supclust.estimator.explink import ExpLinkClustering as ExpLinkClustering
     from supclust.estimator.supervised import SupervisedHAC as SupervisedHAC
-    from supclust.hac.api import linkage as linkage
+    from supclust.hac._linkage import linkage as linkage
 
 __version__ = "0.1.0"
 
@@ -33,7 +33,7 @@ forget_outdated(Path(__file__).parent)  # before anything compiled is loaded
 _HOME_OF_NAME = {
     "ExpLinkClustering": "supclust.estimator.explink",
     "SupervisedHAC": "supclust.estimator.supervised",
-    "linkage": "supclust.hac.api",
+    "linkage": "supclust.hac._linkage",
 }
 _SUBPACKAGES = (
     "data",

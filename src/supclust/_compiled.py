@@ -20,7 +20,10 @@ def forget_outdated(package: Path) -> list[Path]:
     Returns:
         What was deleted; Numba compiles it again when it is needed.
     """
-    folders = [package, *(Path(entry.path) for entry in os.scandir(package) if entry.is_dir())]
+    folders = []
+    for path, names, _ in os.walk(package):
+        names[:] = [name for name in names if name != "__pycache__"]
+        folders.append(Path(path))
     indices = [index for folder in folders for index in _dated(folder / "__pycache__", ".nbi")]
     if not indices:
         return []
@@ -42,8 +45,9 @@ def _dated(folder: Path, ending: str) -> list[tuple[float, Path]]:
     if not os.access(folder, os.W_OK):
         return []
     found = []
-    for entry in os.scandir(folder):
-        if entry.name.endswith(ending):
-            with suppress(FileNotFoundError):  # as above
-                found.append((entry.stat().st_mtime, Path(entry.path)))
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(ending):
+                with suppress(FileNotFoundError):  # as above
+                    found.append((entry.stat().st_mtime, Path(entry.path)))
     return found

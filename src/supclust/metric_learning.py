@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from supclust.dissimilarity.euclidean import pairwise_distances
-from supclust.hac.explink import check_alpha
+from supclust.hac.family import check_alpha
 from supclust.losses import explink_losses, mst_losses
 
 try:

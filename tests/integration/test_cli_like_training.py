@@ -12,9 +12,9 @@ import pytest
 
 import pair_files
 from experiment_runs import composed
-from supclust import cli
+from supclust.cli import main as cli
 from supclust.data.block import Dataset
-from supclust.data.registry import load_dataset
+from supclust.data.sets.registry import load_dataset
 from supclust.data.splits import split_dataset
 from supclust.experiment.models import TrainedModel
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts

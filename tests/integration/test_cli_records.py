@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pair_files
-from supclust import cli
+from supclust.cli import main as cli
 from supclust.cluster import blocks as blocks_module
 from supclust.cluster import resume
 from supclust.experiment.models import TrainedModel
@@ -97,7 +97,7 @@ def test_clusters_are_those_of_the_model(trained: tuple[Path, Path], tmp_path: P
     assert list(found[0]) == ["id", "name", "cluster"]
     assert [row["id"] for row in found] == [row["id"] for row in records]  # the order is kept
     model = TrainedModel.load(folder)
-    from supclust.data.comparisons import RecordComparisons
+    from supclust.data.records.comparisons import RecordComparisons
 
     comparisons = RecordComparisons.from_json(model.record["records"]["comparisons"])
     assert model.feature_names == comparisons.feature_names
@@ -153,7 +153,7 @@ def test_the_compiled_code_is_loaded_without_what_it_does_not_need(
     records, model = trained
     words = ["cluster", str(records), "--model", str(model), "-o", str(tmp_path / "c.csv")]
     code = (
-        "import sys; from supclust.cli import main\n"
+        "import sys; from supclust.cli.main import main\n"
         f"assert main({words!r}) == 0\n"
         "heavy = [m for m in ('torch', 'scipy.linalg', 'pandas') if m in sys.modules]\n"
         "import numba, numpy\n"
@@ -297,7 +297,7 @@ def test_numbers_alone_are_vectors(
 
 
 def test_pair_features_in_folders(tmp_path: Path, rng: np.random.Generator) -> None:
-    from supclust.data.pair_folders import read_pair_folders
+    from supclust.data.layouts.pair_folders import read_pair_folders
 
     pair_files.write_pair_folders(tmp_path / "data", rng)
     (tmp_path / "dev.txt").write_text("block1\n\nblock4\n")

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from docs_pages import DOCS, PAGES, ROOT, Line, anchors, commands, difference, links, name_of
-from supclust import cli
+from supclust.cli import main as cli
 
 COMMANDS = [line for page in PAGES for line in commands(page)]
 SUPCLUST = [line for line in COMMANDS if line.words[0] == "supclust"]

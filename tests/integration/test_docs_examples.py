@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs_pages import DOCS, PAGES, RUN, fences, name_of, run_page
-from supclust.data import registry
+from supclust.data.sets import registry
 
 RUNNING = [page for page in PAGES if RUN in page.read_text(encoding="utf-8")]
 

@@ -19,12 +19,12 @@ from experiment_runs import ROOT, arguments, composed, numbers_of, result, run_h
 from oracles.hac import greedy_tree
 from oracles.metrics import best_threshold, dendrogram_purity, pooled_scores
 from supclust.data.block import Block
-from supclust.data.registry import load_dataset
+from supclust.data.sets.registry import load_dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment import training
 from supclust.experiment.provenance import source_commit
-from supclust.experiment.results import OtherConfigError
 from supclust.objectives import TrainingDiverged
+from supclust.tables.results import OtherConfigError
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ import pytest
 
 from experiment_runs import ROOT
 from supclust.experiment.job import Job
-from supclust.experiment.published import printed
 from supclust.experiment.reproduction import Place, settings_of
-from supclust.experiment.split_scores import read_folder
-from supclust.experiment.values import LINKAGES
+from supclust.tables.published import printed
+from supclust.tables.split_scores import read_folder
+from supclust.tables.values import LINKAGES
 
 SPLITS = (0, 1, 2)
 TIGHT_MEAN, TIGHT_ONE, PAPER = 2.0, 6.0, 4.0

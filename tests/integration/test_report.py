@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from report_pages import ATTACK, BLOCK, CLUSTER, ERROR, POINT, Page, hostile_outputs
-from supclust.cli import main
+from supclust.cli.main import main
 from supclust.experiment.provenance import source_commit
-from supclust.experiment.tables import summarise
 from supclust.report.data import Wishes, gather
 from supclust.report.html import results_page
+from supclust.tables.aggregate import summarise
 
 pytestmark = pytest.mark.timeout(600)  # the first compilation, on a busy machine
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from report_pages import ATTACK, CLUSTER, Page, run_job, write_hostile_points
-from supclust.cli import main
+from supclust.cli.main import main
 from supclust.experiment.models import TrainedModel
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.report import model_blocks

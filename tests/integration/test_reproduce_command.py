@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from experiment_runs import ROOT, environment
-from supclust import cli
+from supclust.cli import main as cli
 from supclust.experiment import reproduction, reproduction_plan
 from supclust.experiment.results_page import filled
 

@@ -12,7 +12,7 @@ import wandb
 
 import wandb_file
 from experiment_runs import arguments, composed, result, run_here
-from supclust import cli
+from supclust.cli import main as cli
 from supclust.experiment import tracking, training
 from supclust.experiment.run import run
 

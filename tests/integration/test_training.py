@@ -14,7 +14,7 @@ from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
 from supclust.objectives import OBJECTIVES, Objective, Recipe, fit_alpha, objective_class
-from supclust.objectives.fit_alpha import AlphaOnly
+from supclust.objectives.alpha_after_training import AlphaOnly
 from supclust.objectives.trainer import quiet_trainer
 from training_blocks import overlapping_parts, pair_block, vector_block
 

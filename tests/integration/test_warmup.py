@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supclust.hac.chain import SMALL
+from supclust.hac.cpu.dispatch import SMALL
 
 # A process of its own, in which no other test has used a kernel. A kernel that was used with new
 # types since the warm-up would have been compiled then (or read from the disk, had it been
@@ -20,7 +20,7 @@ from supclust.hac.chain import SMALL
 CODE = """
 import json, sys
 from numba.core.dispatcher import Dispatcher
-from supclust import cli
+from supclust.cli import main as cli
 
 def used():
     found = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from supclust.data.gum_mentions import Document
+from supclust.data.sets.gum.mentions import Document
 
 FUNCTION = {"DET", "PUNCT", "ADP", "PART", "CCONJ", "SCONJ", "AUX", "PRON"}
 

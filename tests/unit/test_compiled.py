@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,8 @@ def test_another_process_comes_first(package: Path, monkeypatch: pytest.MonkeyPa
     (package / "a/__pycache__/kernel.nbi").unlink()
     scan = os.scandir
     monkeypatch.setattr(
-        os, "scandir", lambda path: listed if path == package / "a/__pycache__" else scan(path)
+        "supclust._compiled.os.scandir",
+        lambda path: nullcontext(listed) if Path(path) == package / "a/__pycache__" else scan(path),
     )
     assert forget_outdated(package) == [package / "b/__pycache__/caller.nbi"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.data._compare_cpu import new_marks, score_rows
-from supclust.hac._small_tree import merge_all
-from supclust.hac._vector import argmax, argmin
-from supclust.hac.chain import SMALL
+from supclust.data.records.compare_kernel import new_marks, score_rows
+from supclust.hac.cpu.dispatch import SMALL
+from supclust.hac.cpu.simd.argmin import argmax, argmin
+from supclust.hac.cpu.small_tree import merge_all
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.record_tables import integers_of
+from supclust.data.tables.reader import integers_of
 
 Ints = NDArray[np.int64]
 CHUNK_RECORDS = 50_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from supclust.cluster.model import ClusterModel
 from supclust.data.errors import DataError
-from supclust.data.record_tables import Kind, RecordTable
+from supclust.data.tables.reader import Kind, RecordTable
 
 CLUSTER = "cluster"  # the column that the output adds
 

@@ -24,10 +24,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supclust.cluster.flat import Cut, Ints, Labels, label_blocks
-from supclust.data.edge_lists import Edges
-from supclust.data.record_tables import integer_column
-from supclust.hac.api import linkage
-from supclust.hac.chain import SMALL
+from supclust.data.layouts.edge_lists import Edges
+from supclust.data.tables.reader import integer_column
+from supclust.hac._linkage import linkage
+from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree
 

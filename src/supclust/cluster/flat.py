@@ -24,11 +24,11 @@ from supclust.cluster._flat_cpu import (
     score_part,
 )
 from supclust.cluster.cut import Cut as Cut
-from supclust.data._compare_cpu import EncodedRecords, Layout
-from supclust.hac.api import linkage
-from supclust.hac.chain import SMALL
+from supclust.data.records.compare_kernel import EncodedRecords, Layout
+from supclust.hac._linkage import linkage
+from supclust.hac.cpu.dispatch import SMALL
+from supclust.hac.cpu.threads import over_parts
 from supclust.hac.memory import require_memory
-from supclust.hac.threads import over_parts
 from supclust.hac.tree import cut_tree
 
 Ints = NDArray[np.int64]

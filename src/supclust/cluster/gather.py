@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supclust.cluster.blocks import BlockPlan, Ints
-from supclust.data.record_tables import integer_column
+from supclust.data.tables.reader import integer_column
 
 MEMORY = 512 << 20
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from supclust.cluster.cut import Cut
 from supclust.data.block import n_pairs
-from supclust.experiment.results import read_json
+from supclust.tables.results import read_json
 
 if TYPE_CHECKING:
     from supclust.cluster.flat import Ints, Labels
-    from supclust.data.comparisons import RecordComparisons
+    from supclust.data.records.comparisons import RecordComparisons
 
 FORMAT = 1
 RECORDS = "records"  # key of model.json that says how a table becomes features
@@ -77,7 +77,7 @@ class ClusterModel:
         noted = (self.records or {}).get("comparisons")
         if noted is None:
             return None
-        from supclust.data.comparisons import RecordComparisons
+        from supclust.data.records.comparisons import RecordComparisons
 
         return RecordComparisons.from_json(noted)
 

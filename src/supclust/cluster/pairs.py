@@ -12,14 +12,14 @@ from supclust.cluster.columns import CLUSTER
 from supclust.cluster.model import ClusterModel
 from supclust.cluster.table import Clustered, Options
 from supclust.data.errors import DataError, missing
-from supclust.data.record_tables import integer_column, open_table
-from supclust.data.table_writer import require_writable, write_table
-from supclust.data.unlabelled_pairs import (
+from supclust.data.layouts.unlabelled_pairs import (
     PairBlock,
     pair_block_folders,
     read_pair_folder,
     read_unlabelled_pair_table,
 )
+from supclust.data.tables.reader import integer_column, open_table
+from supclust.data.tables.writer import require_writable, write_table
 
 
 def is_pair_layout(path: Path) -> bool:

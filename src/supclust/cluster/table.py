@@ -26,14 +26,14 @@ from supclust.cluster.prefetch import prefetched
 from supclust.cluster.rehearsal import rehearsing
 from supclust.cluster.resume import Progress
 from supclust.data.errors import DataError
-from supclust.data.record_tables import (
+from supclust.data.tables.reader import (
     Kind,
     RecordTable,
     integer_column,
     numbers_of,
     open_table,
 )
-from supclust.data.table_writer import require_writable, write_table
+from supclust.data.tables.writer import require_writable, write_table
 
 ROW = "record"
 

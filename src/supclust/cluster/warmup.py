@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from supclust.cluster.edges import cluster_edges
 from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records
 from supclust.data.block import Block, Kind, n_pairs
-from supclust.data.comparisons import Comparison, RecordComparisons
-from supclust.data.edge_lists import Edges
-from supclust.hac.chain import SMALL
+from supclust.data.layouts.edge_lists import Edges
+from supclust.data.records.comparisons import Comparison, RecordComparisons
+from supclust.hac.cpu.dispatch import SMALL
 
 _SIZES = (3, SMALL)  # of blocks: one for the compiled pass, one that is too large for it
 

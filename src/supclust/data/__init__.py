@@ -15,16 +15,16 @@ _EXPORTS = {
     "BlockDataModule": "datamodule",
     "Dataset": "block",
     "DataError": "errors",
-    "load_dataset": "registry",
-    "list_datasets": "registry",
+    "load_dataset": "sets.registry",
+    "list_datasets": "sets.registry",
     "check_path": "check",
     "default_cache_dir": "cache",
     "split": "splits",
     "split_dataset": "splits",
     "DatasetSplit": "splits",
     "SplitIndices": "splits",
-    "shape": "shapes",
-    "read_shape": "shapes",
+    "shape": "sets.shapes",
+    "read_shape": "sets.shapes",
 }
 
 __all__ = sorted(_EXPORTS)

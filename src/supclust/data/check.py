@@ -9,19 +9,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from supclust.data import (
-    aminer,
-    faces,
-    gum_coref,
-    gum_mentions,
-    pair_folders,
-    shapes,
-    vector_files,
-)
 from supclust.data.block import Block, Dataset
 from supclust.data.errors import DataError, missing
-from supclust.data.frames import TABLE_SUFFIXES, holds_numbers, read_frame, suffix_of
-from supclust.data.pair_tables import read_pair_table
+from supclust.data.layouts import pair_folders
+from supclust.data.layouts import vectors as vector_files
+from supclust.data.layouts.pair_tables import read_pair_table
+from supclust.data.sets import aminer, faces, shapes
+from supclust.data.sets.gum import dataset as gum_coref
+from supclust.data.sets.gum import mentions as gum_mentions
+from supclust.data.tables.frames import TABLE_SUFFIXES, holds_numbers, read_frame, suffix_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +61,7 @@ def check_path(
         labels: The clusters of the points, for a table of pairs.
         flag: Whether the last column of pairs in block folders says that they are in one cluster.
         **columns: Which columns of a table mean what: attributes of
-            `supclust.data.labelled_records.ColumnChoice`.
+            `supclust.data.records.labelled.ColumnChoice`.
 
     Returns:
         One report per data set found.
@@ -169,7 +165,7 @@ def _is_for_comparing(frame: pd.DataFrame, label: str, columns: dict[str, Any]) 
 
 def _check_records(path: Path, columns: dict[str, Any]) -> Report:
     """Read a table as ``supclust fit`` does."""
-    from supclust.data.labelled_records import ColumnChoice, read_labelled_records
+    from supclust.data.records.labelled import ColumnChoice, read_labelled_records
 
     given: dict[str, Any] = {
         name: value if isinstance(value, str) else tuple(value) for name, value in columns.items()

@@ -10,8 +10,8 @@ from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from supclust.hac.api import linkage
-from supclust.hac.explink import alpha_of, check_alpha
+from supclust.hac._linkage import linkage
+from supclust.hac.family import alpha_of, check_alpha
 from supclust.hac.tree import cut_tree
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from supclust.experiment.tables import METRICS
-from supclust.experiment.values import LINKAGES
+from supclust.tables.aggregate import METRICS
+from supclust.tables.values import LINKAGES
 
 NAME = "supclust"
 

@@ -31,7 +31,7 @@ from supclust.experiment.training import (
     starting_distance,
 )
 from supclust.experiment.trainings import numerical_versions
-from supclust.hac.explink import METHODS, alpha_of, check_alpha
+from supclust.hac.family import METHODS, alpha_of, check_alpha
 from supclust.hac.module import ExpLinkHAC
 from supclust.hac.tree import cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts

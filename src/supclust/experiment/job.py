@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
-from supclust.data.registry import load_dataset
+from supclust.data.sets.registry import load_dataset
 from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.provenance import source_commit
 from supclust.experiment.quiet import quiet_loggers
-from supclust.experiment.results import FORMAT, finished, write_json
 from supclust.experiment.settings import Settings, fingerprint
 from supclust.experiment.trainings import TrainingStore, numerical_versions
+from supclust.tables.results import FORMAT, finished, write_json
 
 if TYPE_CHECKING:
     from supclust.experiment.tracking import Tracker
@@ -230,7 +230,7 @@ def load_data(settings: Settings) -> Dataset:
     """The data set of a job; says loudly if it is a stand-in."""
     chosen = settings.dataset
     # The notes are the job's to show, once and at the top.
-    with quiet_loggers("supclust.data.registry"):
+    with quiet_loggers("supclust.data.sets.registry"):
         dataset = load_dataset(
             chosen["name"],
             data_dir=settings.data,

@@ -22,7 +22,7 @@ from supclust.experiment.forms import build_form, describe_form, set_weights, we
 from supclust.experiment.model_folder import FORMAT, read_folder, write_folder
 from supclust.experiment.model_sources import find_cut, find_training
 from supclust.experiment.trainings import Training
-from supclust.hac.api import linkages
+from supclust.hac._linkage import linkages
 from supclust.hac.tree import Floats, Ints, cut_tree
 
 _OWN_KEYS = ("format", "objective", "dissimilarity", "feature_names", "cut", "weights_sha256")

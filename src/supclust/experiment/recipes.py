@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import Any
 
 from supclust.data.block import Kind
-from supclust.experiment.values import CHECKS
 from supclust.objectives.recipe import Recipe
+from supclust.tables.values import CHECKS
 
 DEFAULTS: dict[Kind, dict[str, Any]] = {
     "vectors": {

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from supclust.experiment.layouts import render
-from supclust.experiment.markup import MARKUPS, Table, as_markdown
 from supclust.experiment.meter import duration
 from supclust.experiment.reproduction_record import RECORD_FILE
-from supclust.experiment.results import read_json, write_json, write_text
-from supclust.experiment.split_scores import read_folder, write_folder
-from supclust.experiment.tables import summarise
+from supclust.tables.aggregate import summarise
+from supclust.tables.formats import MARKUPS, Table, as_markdown
+from supclust.tables.results import read_json, write_json, write_text
+from supclust.tables.split_scores import read_folder, write_folder
+from supclust.tables.views import render
 
 PAGE, FOLDER = "results.md", "results"
 _REGION = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
@@ -105,8 +105,8 @@ def _layout(name: str) -> Callable[[Path], str]:
 
 
 def _distances(folder: Path) -> str:
-    from supclust.experiment.against import distance_table, distances
-    from supclust.experiment.paper_tables import grid_of
+    from supclust.tables.differences import distance_table, distances
+    from supclust.tables.paper import grid_of
 
     cells = summarise(read_folder(folder))
     if not cells:

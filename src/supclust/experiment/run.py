@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf, flag_override
 from supclust.experiment.settings import Settings, check_config
 from supclust.experiment.sweep import SweepBar, SweepReports, conclude
 from supclust.experiment.usage import INTERRUPTED, explain, mistake_in, print_mistake
-from supclust.experiment.values import check_value
+from supclust.tables.values import check_value
 
 # Settings that name the folder anyway, or have no influence on numbers.
 _NAMED = ("dataset", "objective", "linkage", "split", "seed", "axes", "logger", "dataset.path")
@@ -225,7 +225,7 @@ def _keys(cfg: DictConfig) -> list[str]:
 
 
 def _show(settings: Settings, outcome: Any) -> None:
-    from supclust.experiment.tables import as_text, summarise
+    from supclust.tables.aggregate import as_text, summarise
 
     cells = summarise(outcome.results)
     if cells:

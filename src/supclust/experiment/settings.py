@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from supclust.experiment.values import CHECKS, check_value, splits_of
+from supclust.tables.values import CHECKS, check_value, splits_of
 
 # Of the dataset group; everything else there is an option of the reader.
 _DATASET_KEYS = ("name", "source", "path", "split_seed", "n_splits")

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import SUFFIX, read_progress
-from supclust.experiment.results import read_json, read_result, write_json, write_text
 from supclust.experiment.settings import Settings
-from supclust.experiment.tables import as_csv, as_text, summarise
+from supclust.tables.aggregate import as_csv, as_text, summarise
+from supclust.tables.results import read_json, read_result, write_json, write_text
 
 SUMMARY_FILE = "summary.csv"
 POLL_SECONDS = 0.5

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlparse
 
 from supclust.experiment.epoch_log import EpochLogger
-from supclust.experiment.results import write_text
-from supclust.experiment.rows import result_rows, result_summary
 from supclust.experiment.settings import Settings
+from supclust.tables.results import write_text
+from supclust.tables.rows import result_rows, result_summary
 
 if TYPE_CHECKING:
     from supclust.data.block import Dataset
@@ -170,7 +170,7 @@ class WandbTracker(Tracker):
             import wandb
 
             from supclust.experiment.evaluate import trees
-            from supclust.experiment.pictures import dendrogram_figure
+            from supclust.plot.dendrogram import dendrogram_figure
 
             linkage = "average" if alpha is None else "exp"
             drawn = trees(objective, data, "test", {linkage: alpha or 0.0})[linkage][0]

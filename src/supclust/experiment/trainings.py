@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.experiment.results import read_json, write_json
 from supclust.experiment.settings import fingerprint
+from supclust.tables.results import read_json, write_json
 
 if TYPE_CHECKING:
     from torch import Tensor

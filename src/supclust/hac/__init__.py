@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from supclust.hac.api import linkage, linkages
+    from supclust.hac._linkage import linkage, linkages
     from supclust.hac.dendrogram import Dendrogram
-    from supclust.hac.explink import METHODS, alpha_of, nearest_linkage
+    from supclust.hac.family import METHODS, alpha_of, nearest_linkage
     from supclust.hac.heights import merge_heights
     from supclust.hac.module import ExpLinkHAC
     from supclust.hac.topdown import random_tree, recursive_sparsest_cut
@@ -33,9 +33,9 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "api": ("linkage", "linkages"),
+    "_linkage": ("linkage", "linkages"),
     "dendrogram": ("Dendrogram",),
-    "explink": ("METHODS", "alpha_of", "nearest_linkage"),
+    "family": ("METHODS", "alpha_of", "nearest_linkage"),
     "heights": ("merge_heights",),
     "module": ("ExpLinkHAC",),
     "topdown": ("random_tree", "recursive_sparsest_cut"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from supclust.hac.rooms import release
+from supclust.hac.cpu.workspace import release
 
 _ALWAYS_FITS = 2**24
 

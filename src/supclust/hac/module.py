@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from supclust.hac.batch import as_batch, check_lengths, check_values
+from supclust.hac.batch_validation import as_batch, check_lengths, check_values
+from supclust.hac.cpu.forest import build_forest
 from supclust.hac.dendrogram import Dendrogram
-from supclust.hac.explink import alpha_of, check_alpha, nearest_linkage
-from supclust.hac.forest import build_forest
+from supclust.hac.device.reciprocal_pairs import rounds_tree
+from supclust.hac.family import alpha_of, check_alpha, nearest_linkage
 from supclust.hac.heights import merge_heights
-from supclust.hac.rounds import rounds_tree
 
 Kernel = Literal["auto", "cpu", "device"]
 

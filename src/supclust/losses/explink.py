@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from supclust.losses._explink_cpu import solve
-from supclust.losses._explink_device import solve_on_device
+from supclust.losses.cpu.explink import solve
+from supclust.losses.device.explink import solve_on_device
 from supclust.losses.inputs import Blocks, as_blocks
 from supclust.losses.parts import LossParts
 from supclust.losses.terms import Competitors, Reduction, Terms, Ties, Variant, choose_terms

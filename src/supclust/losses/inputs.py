@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from supclust.hac.batch import as_batch, check_lengths, check_values
+from supclust.hac.batch_validation import as_batch, check_lengths, check_values
 
 
 class Blocks(NamedTuple):

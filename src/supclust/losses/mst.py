@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from supclust.hac.boruvka import spanning_edges
+from supclust.hac.device.boruvka import spanning_edges
 from supclust.losses.inputs import Blocks, Pairs, as_blocks, pair_kinds
 from supclust.losses.pairs import choose_hinge, push_nearest, symmetric
 from supclust.losses.parts import LossParts, sum_of

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from supclust.objectives.all_pairs import AllPairs
+    from supclust.objectives.alpha_after_training import fit_alpha
     from supclust.objectives.base import Objective
     from supclust.objectives.best import Best
     from supclust.objectives.divergence import TrainingDiverged
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from supclust.objectives.exp_minus import ExpMinus
     from supclust.objectives.exp_plus import ExpPlus
     from supclust.objectives.exp_zero import ExpZero
-    from supclust.objectives.fit_alpha import fit_alpha
     from supclust.objectives.mst import MST
     from supclust.objectives.recipe import Recipe
     from supclust.objectives.split_adam import SplitAdam
@@ -44,7 +44,7 @@ _HOME = {
     "Recipe": "recipe",
     "SplitAdam": "split_adam",
     "TrainingDiverged": "divergence",
-    "fit_alpha": "fit_alpha",
+    "fit_alpha": "alpha_after_training",
     "quiet_trainer": "trainer",
 }
 

@@ -11,8 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import supclust
-from supclust.experiment.results import write_text
-from supclust.experiment.tables import Cell, row_name
 from supclust.report.data import DatasetResults, Report
 from supclust.report.escape import text
 from supclust.report.figures import symbols
@@ -20,6 +18,8 @@ from supclust.report.provenance import failures, provenance, stand_in_warning
 from supclust.report.sections import cut_charts, linkage_legend, score_tables, split_strips
 from supclust.report.training_section import alpha_charts, part_charts, training_charts
 from supclust.report.tree_section import tree_section
+from supclust.tables.aggregate import Cell, row_name
+from supclust.tables.results import write_text
 
 STYLES = ("page.css", "charts.css", "tree.css")
 SCRIPTS = ("tree_model.js", "tree_view.js", "tree_controls.js", "page.js")

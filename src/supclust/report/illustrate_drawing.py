@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.optimize import linear_sum_assignment
 
-from supclust.experiment.palette import INK, SOFT, colour_of, marker_of
 from supclust.hac.tree import Floats, Ints
+from supclust.plot.palette import INK, SOFT, colour_of, marker_of
 from supclust.report.illustrate_mismatch import Mismatch, Trained, boundary_line
 from supclust.report.illustrate_shapes import Shapes
 

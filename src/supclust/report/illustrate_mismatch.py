@@ -10,10 +10,10 @@ import torch
 
 from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
-from supclust.data.shapes import shape
+from supclust.data.sets.shapes import shape
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.linear import LinearPair
-from supclust.hac.api import linkage
+from supclust.hac._linkage import linkage
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.rand import adjusted_rand
 from supclust.metrics.threshold import best_threshold

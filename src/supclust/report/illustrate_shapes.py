@@ -11,10 +11,10 @@ from scipy.spatial.distance import pdist, squareform
 
 from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
-from supclust.data.shapes import read_shape, shape
+from supclust.data.sets.shapes import read_shape, shape
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.mahalanobis import Mahalanobis
-from supclust.hac.api import linkage
+from supclust.hac._linkage import linkage
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.purity import dendrogram_purity
 from supclust.metrics.rand import adjusted_rand

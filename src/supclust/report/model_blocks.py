@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supclust.data.aminer import INDEX_FILE, read_aminer
 from supclust.data.block import Dataset, FloatArray, IntArray, encode_labels, n_pairs
-from supclust.data.comparisons import RecordComparisons
 from supclust.data.errors import DataError
-from supclust.data.faces import UMIST_FILE, read_umist
-from supclust.data.record_tables import RecordTable, numbers_of, open_table
+from supclust.data.records.comparisons import RecordComparisons
+from supclust.data.sets.aminer import INDEX_FILE, read_aminer
+from supclust.data.sets.faces import UMIST_FILE, read_umist
+from supclust.data.tables.reader import RecordTable, numbers_of, open_table
 from supclust.report.pair_blocks import (
     LabelledPairs,
     read_pair_folder_blocks,

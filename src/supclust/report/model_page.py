@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from supclust.hac.explink import nearest_linkage
+from supclust.hac.family import nearest_linkage
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.threshold import ThresholdCurve, curve_from_merges
 from supclust.report.axes import number, signed

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from supclust.data.errors import DataError
-from supclust.data.frames import read_frame, require_columns, text_column
-from supclust.data.pair_folders import LABELS_FILE, read_clusters
-from supclust.data.unlabelled_pairs import (
+from supclust.data.layouts.pair_folders import LABELS_FILE, read_clusters
+from supclust.data.layouts.unlabelled_pairs import (
     PairBlock,
     pair_block_folders,
     read_pair_folder,
     read_unlabelled_pair_table,
 )
+from supclust.data.tables.frames import read_frame, require_columns, text_column
 
 if TYPE_CHECKING:
     from supclust.experiment.models import TrainedModel

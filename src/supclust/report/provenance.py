@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from supclust.experiment.tables import row_name
 from supclust.report.data import DatasetResults, Report
 from supclust.report.escape import text
+from supclust.tables.aggregate import row_name
 
 MOST_VALUES = 6
 STAND_IN = (

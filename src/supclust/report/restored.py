@@ -9,13 +9,13 @@ from typing import Any
 
 from supclust.data.block import Block
 from supclust.experiment.quiet import quiet_loggers
-from supclust.experiment.results import differences
 from supclust.experiment.settings import Settings, fingerprint
 from supclust.experiment.trainings import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve
 from supclust.report.trees import Points
+from supclust.tables.results import differences
 
 
 class NotRestorableError(ValueError):
@@ -66,7 +66,7 @@ def restore_case(result: dict[str, Any], data: Path | None = None) -> TreeCase:
     """Make the trees of a finished result again.
 
     Args:
-        result: of `supclust.experiment.results.find_results`.
+        result: of `supclust.tables.results.find_results`.
         data: folder of the real data sets, where it is not the one of the run.
 
     Raises:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from supclust.experiment.tables import METRICS, Cell, mean_and_deviation, row_name
-from supclust.experiment.values import LINKAGES, TOP_DOWN
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.report.axes import number
 from supclust.report.data import DatasetResults
 from supclust.report.escape import text
 from supclust.report.figures import Line, Strip, Upright, line_chart, marker, strip_chart
 from supclust.report.restored import LinkageCase, TreeCase
+from supclust.tables.aggregate import METRICS, Cell, mean_and_deviation, row_name
+from supclust.tables.values import LINKAGES, TOP_DOWN
 
 KNOWN = (*LINKAGES, *TOP_DOWN)
 LEAST_F1 = 0.02

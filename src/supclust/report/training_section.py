@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from supclust.experiment.tables import mean_and_deviation, row_name
 from supclust.report.axes import PERCENT, number
 from supclust.report.data import DatasetResults
 from supclust.report.figures import Line, Strip, line_chart, strip_chart
 from supclust.report.sections import kind_of
+from supclust.tables.aggregate import mean_and_deviation, row_name
 
 
 def training_charts(group: DatasetResults) -> str:

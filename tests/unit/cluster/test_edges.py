@@ -10,8 +10,8 @@ import pytest
 
 import supclust
 from supclust.cluster.edges import cluster_edges, default_missing
-from supclust.data.edge_lists import Edges, read_edges
-from supclust.data.record_tables import open_table
+from supclust.data.layouts.edge_lists import Edges, read_edges
+from supclust.data.tables.reader import open_table
 from supclust.hac.tree import cut_tree
 
 

@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 import supclust
 from supclust.cluster import flat
 from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records, flat_squares
-from supclust.data.comparisons import Comparison, RecordComparisons
+from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.hac.tree import cut_tree
 
 ALPHAS = (-math.inf, -2.0, 0.0, 1.5, math.inf)

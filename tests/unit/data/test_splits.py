@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supclust.data import Block, DataError, Dataset, split, split_dataset
+from supclust.data.layouts.vectors import read_vectors
 from supclust.data.splits import default_sizes
-from supclust.data.vector_files import read_vectors
 
 IDS = [f"block{i}" for i in range(10)]
 

@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from supclust import SupervisedHAC, cli
+from supclust import SupervisedHAC
+from supclust.cli import main as cli
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
 from supclust.experiment.models import load
 from supclust.hac import ExpLinkHAC
@@ -236,7 +237,6 @@ def test_precomputed_pair_features() -> None:
         {"dissimilarity": nn.Linear(4, 2)},
         {"precision": 64, "recipe": {"variant": "ranking"}},
     ],
-    ids=str,
 )
 def test_parts_by_name_or_instance(changes: dict[str, Any]) -> None:
     data = records(3)
@@ -274,7 +274,6 @@ def test_parts_by_name_or_instance(changes: dict[str, Any]) -> None:
         ({"recipe": {"speed": 1}}, "received speed"),
         ({"dev_fraction": 1.0}, "dev_fraction must be"),
     ],
-    ids=str,
 )
 def test_mistakes(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from supclust import cli
+from supclust.cli import main as cli
 from supclust.experiment import job_progress, reproduction_record
 from supclust.experiment.job_progress import JobProgress, read_progress
 from supclust.experiment.meter import Meter
 from supclust.experiment.provenance import commit, machine, versions
 from supclust.experiment.reproduction_plan import DATASETS, GRID, TOP_DOWN, plan
 from supclust.experiment.reproduction_record import RECORD_FILE, Record
-from supclust.experiment.values import OBJECTIVES
+from supclust.tables.values import OBJECTIVES
 
 ROOT = Path(__file__).parents[3]
 

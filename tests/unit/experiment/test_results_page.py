@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from supclust.experiment.results import read_json
 from supclust.experiment.results_page import FOLDER, PAGE, REGIONS, filled
-from supclust.experiment.split_scores import COLUMNS, read_folder
+from supclust.tables.results import read_json
+from supclust.tables.split_scores import COLUMNS, read_folder
 
 DOCS = Path(__file__).parents[3] / "docs"
 

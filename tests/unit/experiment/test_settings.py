@@ -11,7 +11,7 @@ import pytest
 from experiment_runs import composed
 from supclust.experiment.run import further_axes, plain, swept_values
 from supclust.experiment.settings import Settings, fingerprint
-from supclust.experiment.values import check_value, splits_of
+from supclust.tables.values import check_value, splits_of
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import torch
 import generators
 from oracles.hac import heights_of
 from oracles.losses import pair_gradient
+from supclust.hac.device.reciprocal_pairs import rounds_tree
 from supclust.hac.heights import merge_heights
-from supclust.hac.rounds import rounds_tree
 
 ALPHAS = [-math.inf, -50.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 50.0, math.inf]
 

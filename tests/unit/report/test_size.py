@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from report_pages import Page
-from supclust.experiment.tables import summarise
-from supclust.experiment.values import LINKAGES, OBJECTIVES
 from supclust.report.data import DatasetResults, Report
 from supclust.report.html import results_page
+from supclust.tables.aggregate import summarise
+from supclust.tables.values import LINKAGES, OBJECTIVES
 
 SPLITS, EPOCHS = 50, 100
 

@@ -1,0 +1,118 @@
+"""``supclust cluster``: cluster records with a model."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from supclust.cli.wording import counted, names_in
+
+INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "records",
+        type=Path,
+        help="table of records (CSV, TSV, Parquet, npz), or pair features, as the model was "
+        "trained on",
+    )
+    parser.add_argument("--model", type=Path, required=True, help="folder of the model")
+    parser.add_argument(
+        *("-o", "--output"),
+        type=Path,
+        required=True,
+        help="table to write: .csv, .tsv, .parquet or .npz",
+    )
+    parser.add_argument("--block", help="column of blocks (default: that of training)")
+    parser.add_argument("--id", help="column of ids (default: that of training, or id)")
+    parser.add_argument("--keep", help="columns to copy to the output, as a,b,c, or all")
+    parser.add_argument("--threshold", type=float, help="cut here, not at the model's height")
+    parser.add_argument("--n-clusters", type=int, help="cut every block into so many clusters")
+    parser.add_argument("--linkage", help="which linkage of a result of train.py (default: exp)")
+    parser.add_argument("--only-blocks", help="pair features: these blocks, a,b,c or a file")
+    parser.add_argument(
+        "--memory",
+        type=int,
+        default=512,
+        metavar="MB",
+        help="records that wait for the rest of their block; more go to disk (default: 512)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Cluster, and say how much there was."""
+    from supclust.cluster.model import open_model
+    from supclust.cluster.pairs import cluster_pairs, is_pair_layout
+    from supclust.cluster.table import Options, cluster_table
+
+    start = time.perf_counter()
+    _check_cut(options)
+    model = open_model(options.model, options.linkage)
+    chosen = Options(
+        options.block,
+        options.id,
+        options.threshold,
+        options.n_clusters,
+        tuple(names_in(options.keep) or ()),
+        max(1, options.memory) << 20,
+    )
+    pairs = model.kind == "pairs" and model.comparisons is None
+    if pairs and is_pair_layout(options.records):
+        only = names_in(options.only_blocks)
+        with bar("blocks") as progress:
+            done = cluster_pairs(
+                options.records, model, options.output, chosen, only, progress=progress
+            )
+    else:
+        if options.only_blocks:
+            raise ValueError(
+                "--only-blocks goes with pair features; received a table of records. Leave it out."
+            )
+        try:
+            with bar("records") as progress:
+                done = cluster_table(options.records, model, options.output, chosen, progress)
+        except KeyboardInterrupt:
+            print("stopped; run the same command again to go on from here", file=sys.stderr)
+            return INTERRUPTED
+    if done.discarded:
+        print("unfinished work of another input, model or cut was discarded", file=sys.stderr)
+    if done.resumed:
+        were = "was" if done.resumed == 1 else "were"
+        print(f"{counted(done.resumed, 'chunk')} {were} finished already", file=sys.stderr)
+    print(
+        f"{options.output}: {counted(done.records, 'record')} in "
+        f"{counted(done.blocks, 'block')}, {counted(done.clusters, 'cluster')}, "
+        f"{time.perf_counter() - start:.1f} s"
+    )
+    return 0
+
+
+def _check_cut(options: argparse.Namespace) -> None:
+    if options.threshold is not None and options.n_clusters is not None:
+        raise ValueError("give --threshold or --n-clusters; received both. Drop one.")
+    if options.n_clusters is not None and options.n_clusters < 1:
+        raise ValueError(
+            f"--n-clusters must be at least 1; received {options.n_clusters}. Ask for 1 or more."
+        )
+    if options.threshold is not None and math.isnan(options.threshold):
+        raise ValueError("--threshold must be a number; received nan. Use e.g. 0.5, or inf.")
+
+
+@contextmanager
+def bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar at a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from supclust.experiment.meter import Meter
+
+    with Meter(label, 1) as meter:
+        yield lambda done, total: meter.update(done, total)

@@ -1,0 +1,148 @@
+"""``supclust explain``: what a model has learned, in words and numbers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from supclust.cli.wording import counted
+
+if TYPE_CHECKING:
+    from supclust.cluster.model import ClusterModel
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("model", type=Path, help="folder of the model, or one split of train.py")
+    parser.add_argument("--linkage", help="which linkage of a result of train.py (default: exp)")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was learned."""
+    from supclust.cluster.model import open_model
+
+    facts = explained(open_model(options.model, options.linkage))
+    if options.json:
+        print(json.dumps(_plain(facts), indent=2))
+    else:
+        print("\n".join(_lines(facts)))
+    return 0
+
+
+def explained(model: ClusterModel) -> dict[str, Any]:
+    """What a model has learned, as plain values."""
+    from supclust.hac.family import nearest_linkage
+
+    described = model.description
+    spread = described.get("spread")
+    return {
+        "objective": described.get("objective"),
+        "dissimilarity": model.form["name"],
+        "kind": model.kind,
+        "linkage": model.linkage,
+        "alpha": model.alpha,
+        "nearest_linkage": nearest_linkage(model.alpha, spread or 1.0),
+        "spread": spread,
+        "threshold": model.threshold,
+        "bias": model.linear[1] if model.form["name"] == "linear" else None,
+        "features": _features(model),
+        "dev": described.get("dev"),
+        "sizes": described.get("sizes"),
+        "epochs": described.get("epochs"),
+        "records": described.get("records"),
+    }
+
+
+def _features(model: ClusterModel) -> list[dict[str, Any]]:
+    """Weight of every feature, the heaviest first; nothing for a network."""
+    import numpy as np
+
+    if model.form["name"] == "linear":
+        weights = model.linear[0].tolist()
+    elif model.form["name"] == "mahalanobis":
+        weights = np.linalg.norm(np.asarray(model.weights["weight"], float), axis=0).tolist()
+    else:
+        return []
+    pairs = sorted(zip(model.feature_names, weights, strict=True), key=lambda one: -abs(one[1]))
+    return [{"name": name, "weight": weight} for name, weight in pairs]
+
+
+def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
+    """As in ``alpha -1.2: of the classical linkages, nearest to single``.
+
+    Args:
+        linkage: name.
+        alpha: of it.
+        spread: of the dissimilarities, which alpha is measured by; ``None``: it was not noted.
+    """
+    from supclust.hac.family import nearest_linkage
+
+    if linkage != "exp":
+        return f"linkage {linkage} (alpha {alpha:g})"
+    nearest = nearest_linkage(alpha, spread or 1.0)
+    doubt = "" if spread else ", if the dissimilarities have a spread of about 1"
+    return f"alpha {alpha:.4g}: of the classical linkages, nearest to {nearest}{doubt}"
+
+
+def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
+    """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
+    if not dev:
+        return "no scores were noted"
+    where = "held out" if (sizes or {}).get("dev", {}).get("blocks", 1) else "on training data"
+    purity = dev["dendrogram_purity"]
+    shown = "" if purity is None else f", dendrogram purity {purity:.3f}"
+    return (
+        f"{where}: pairwise F1 {dev['pairwise_f1']:.3f} (precision {dev['precision']:.3f}, "
+        f"recall {dev['recall']:.3f}){shown}"
+    )
+
+
+def _lines(facts: Mapping[str, Any]) -> list[str]:
+    epochs = f", {counted(facts['epochs'], 'epoch')}" if facts["epochs"] else ""
+    lines = [
+        f"objective      {facts['objective']}{epochs}",
+        f"linkage        {linkage_line(facts['linkage'], facts['alpha'], facts['spread'])}",
+        f"cut            merges up to {facts['threshold']:.6g} are made",
+        f"scores         {scores_line(facts['dev'], facts['sizes'])}",
+        f"dissimilarity  {_FORMS.get(facts['dissimilarity'], facts['dissimilarity'])}",
+    ]
+    if not facts["features"]:
+        return lines
+    linear = facts["dissimilarity"] == "linear"
+    width = max(len(feature["name"]) for feature in facts["features"])
+    lines.append("")
+    for feature in facts["features"]:
+        weight = round(feature["weight"], 4) + 0.0  # as shown; + 0.0: no minus before zero
+        effect = f"  {_effect(weight)}" if linear else ""
+        lines.append(f"  {feature['name']:<{width}}  {weight:>+10.4f}{effect}")
+    if linear:
+        lines.append(f"  {'(always)':<{width}}  {facts['bias']:>+10.4f}")
+    return lines
+
+
+def _effect(weight: float) -> str:
+    return "pushes apart" if weight > 0 else "draws together" if weight < 0 else "no effect"
+
+
+_FORMS = {
+    "linear": "sum of weight times feature; more of a feature ...",
+    "mahalanobis": "distance after a learned linear map; one unit of a feature counts",
+    "encoder": "distance after a learned network",
+}
+
+
+def _plain(value: Any) -> Any:
+    """Infinities, which JSON does not know, as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

@@ -1,0 +1,221 @@
+"""``supclust fit``: learn from labelled records how to cluster."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from supclust.cli.wording import counted, names_in
+from supclust.tables.values import LINKAGES, OBJECTIVES
+
+if TYPE_CHECKING:
+    from supclust.cli.training_input import TrainingInput
+    from supclust.data.block import Block
+    from supclust.experiment.models import TrainedModel
+
+_UNITS_APART = 100  # ratio of spreads at which a hint about --scale is due
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "records",
+        type=Path,
+        help="table of records (CSV, TSV, Parquet, npz), or pair features: a folder of block "
+        "folders, or a table with id_a and id_b and its --labels",
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder for the model")
+    columns = parser.add_argument_group("columns of a table of records")
+    columns.add_argument("--label", help="the known cluster; empty where it is not known")
+    columns.add_argument("--block", help="only records of one block are compared; default: of all")
+    columns.add_argument("--id", help="never compared (default: id, if there is one)")
+    columns.add_argument("--columns", help="to compare, as a,b,c (default: all others)")
+    columns.add_argument("--ignore", help="not to compare, as a,b,c")
+    columns.add_argument("--text", help="text although it looks like numbers, as zip,phone")
+    columns.add_argument(
+        "--scale", action="store_true", help="vectors: divide each column by its spread"
+    )
+    pairs = parser.add_argument_group("pair features")
+    pairs.add_argument("--labels", type=Path, help="table with id, label (and block)")
+    pairs.add_argument(
+        "--no-flag", action="store_true", help="block folders: the last column is a feature"
+    )
+    what = parser.add_argument_group("what to learn")
+    what.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        default="exp_alpha",
+        metavar="NAME",
+        help=f"{', '.join(OBJECTIVES)} (default: exp_alpha)",
+    )
+    what.add_argument(
+        "--linkage",
+        choices=LINKAGES,
+        default="exp",
+        metavar="NAME",
+        help=f"{', '.join(LINKAGES)} (default: exp, which is learned)",
+    )
+    what.add_argument(
+        "--dissimilarity",
+        choices=("auto", "linear", "mahalanobis", "encoder"),
+        default="auto",
+        help="linear compares column by column; the others take records as vectors of numbers "
+        "(default: linear if there is text, else mahalanobis)",
+    )
+    how = parser.add_argument_group("how to learn")
+    how.add_argument(
+        "--dev-fraction",
+        type=float,
+        metavar="SHARE",
+        help="of the blocks (or clusters, where there is one block) held out to know when to stop "
+        "and where to cut (default: 0.15 of the blocks, 0.4 of the clusters)",
+    )
+    how.add_argument("--dev-blocks", help="blocks to hold out: a,b,c or a file, one per line")
+    how.add_argument("--train-blocks", help="blocks to train on (default: all others)")
+    how.add_argument("--seed", type=int, default=0)
+    how.add_argument("--epochs", type=int, help="at most (default: 200, or 500 for vectors)")
+    how.add_argument("--lr", type=float, help="learning rate")
+    how.add_argument("--alpha-lr", type=float, help="learning rate of alpha")
+    how.add_argument("--weight-decay", type=float)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, train, save, and say what was done."""
+    from supclust.cli.training_input import choose_blocks
+
+    _check_output(options.output)
+    found = _read(options)
+    print("\n".join(found.described), flush=True)
+    _hint_units(found, options.scale)
+    train, dev = choose_blocks(
+        found,
+        names_in(options.train_blocks),
+        names_in(options.dev_blocks),
+        options.dev_fraction,
+        options.seed,
+    )
+    held = f"{_sizes(dev)} held out" if dev else "nothing held out: too few clusters"
+    print(f"training on {_sizes(train)}, {held}", flush=True)
+    model = _train(found, train, dev, options)
+    replaced = (options.output / "model.json").is_file()
+    model.save(options.output)
+    print("\n".join(_learned(model)))
+    print(f"model: {options.output}{' (in place of the one that was there)' if replaced else ''}")
+    return 0
+
+
+def _check_output(folder: Path) -> None:
+    """Refuse, before anything is read, a place that a model must not overwrite."""
+    if folder.is_file():
+        raise ValueError(f"-o needs a folder for the model; {folder} is a file. Choose another.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "model.json").is_file():
+        raise ValueError(
+            f"-o needs an empty or new folder, or that of an older model; {folder} holds other "
+            "things. Choose another."
+        )
+
+
+def _read(options: argparse.Namespace) -> TrainingInput:
+    from supclust.cli.training_input import (
+        read_training_pairs,
+        read_training_records,
+    )
+    from supclust.cluster.pairs import is_pair_layout
+    from supclust.data.records.labelled import ColumnChoice, Use
+
+    if is_pair_layout(options.records):
+        if options.dissimilarity not in ("auto", "linear"):
+            raise ValueError(
+                f"--dissimilarity {options.dissimilarity} works on vectors; received features of "
+                "pairs. Leave it out."
+            )
+        return read_training_pairs(options.records, options.labels, not options.no_flag)
+    if options.label is None:
+        raise ValueError(
+            "a table of records needs --label, the column of known clusters; received none. "
+            "Add e.g. --label author."
+        )
+
+    def listed(text: str | None) -> tuple[str, ...]:
+        return tuple(names_in(text) or ())
+
+    uses: dict[str, Use] = {"auto": "auto", "linear": "compare"}
+    columns = ColumnChoice(
+        options.label,
+        options.block,
+        options.id,
+        listed(options.columns),
+        listed(options.ignore),
+        listed(options.text),
+    )
+    use = uses.get(options.dissimilarity, "vectors")
+    return read_training_records(options.records, columns, use)
+
+
+def _hint_units(found: TrainingInput, scale: bool) -> None:
+    if found.kind != "vectors" or scale or not len(found.spreads):
+        return
+    if found.spreads.max() > _UNITS_APART * found.spreads.min():
+        print(
+            "hint: the columns have very different spreads "
+            f"({found.spreads.min():.3g} to {found.spreads.max():.3g}); --scale may learn better",
+            file=sys.stderr,
+        )
+
+
+def _train(
+    found: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
+) -> TrainedModel:
+    from dataclasses import replace
+
+    from supclust.cli.scaling import folded, scaled
+    from supclust.experiment.fit import FitOptions, fit_model
+    from supclust.experiment.training_line import training_line
+    from supclust.objectives import TrainingDiverged
+
+    scale = found.spreads if options.scale and found.kind == "vectors" else None
+    given = {
+        "max_epochs": options.epochs,
+        "lr": options.lr,
+        "alpha_lr": options.alpha_lr,
+        "weight_decay": options.weight_decay,
+    }
+    choice = FitOptions(
+        objective=options.objective,
+        linkage=options.linkage,
+        dissimilarity=options.dissimilarity,
+        recipe={name: value for name, value in given.items() if value is not None},
+        seed=options.seed,
+    )
+    try:
+        with training_line() as callbacks:
+            model = fit_model(
+                *(scaled(train, scale), scaled(dev, scale)),
+                *(found.feature_names, choice),
+                callbacks=callbacks,
+            )
+    except TrainingDiverged as error:
+        raise ValueError(str(error)) from None
+    model = folded(model, scale)
+    return replace(model, record={**model.record, "records": found.records})
+
+
+def _sizes(blocks: list[Block]) -> str:
+    records, clusters = sum(b.n for b in blocks), sum(b.n_clusters for b in blocks)
+    inside = f"{counted(records, 'record')}, {counted(clusters, 'cluster')}"
+    return f"{counted(len(blocks), 'block')} ({inside})"
+
+
+def _learned(model: TrainedModel) -> list[str]:
+    from supclust.cli.explain import linkage_line, scores_line
+
+    record: dict[str, Any] = model.record
+    return [
+        f"{model.objective}: {counted(record['epochs'], 'epoch')} in {record['seconds']:.1f} s",
+        linkage_line(model.linkage, model.alpha, record["spread"]),
+        f"cut at {model.threshold:.6g}",
+        scores_line(record.get("dev"), record.get("sizes")),
+    ]

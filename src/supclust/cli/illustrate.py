@@ -1,0 +1,131 @@
+"""``supclust illustrate``: the paper's two illustrations, computed anew."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from supclust.report.illustrate_mismatch import Mismatch
+    from supclust.report.illustrate_shapes import Shapes
+
+FORMATS = ("png", "svg")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "picture",
+        choices=("mismatch", "shapes"),
+        help="mismatch: all-pairs against MST training for single linkage; "
+        "shapes: three clusters that only a learned alpha finds",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder (default: here)"
+    )
+    parser.add_argument(
+        "--format", default=",".join(FORMATS), help="png, svg or both (default: png,svg)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of points and training (default: 0)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("SUPCLUST_DATA", "data")),
+        help="folder of real data sets; shapes uses its shapes2d (default: SUPCLUST_DATA, or data)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compute, print the numbers, write the files."""
+    formats = parse_formats(options.format)
+    if options.seed < 0:
+        raise ValueError(f"--seed must be at least 0; received {options.seed}.")
+    if options.output.exists() and not options.output.is_dir():
+        raise ValueError(
+            f"-o needs a folder; {options.output} is a file. The names of the pictures are given."
+        )
+    make = illustrate_mismatch if options.picture == "mismatch" else illustrate_shapes
+    figure, lines = make(options)
+    print("\n".join(lines))
+    for name in formats:
+        path = options.output / f"{options.picture}.{name}"
+        write_figure(figure, path)
+        print(path)
+    return 0
+
+
+def parse_formats(text: str) -> list[str]:
+    """Formats of a list such as ``png,svg``, each once.
+
+    >>> parse_formats("svg, png,svg")
+    ['svg', 'png']
+    """
+    asked = list(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    if not asked or not set(asked) <= set(FORMATS):
+        raise ValueError(
+            f"--format must be one or more of {', '.join(FORMATS)}, separated by commas; "
+            f"received {text!r}."
+        )
+    return asked
+
+
+def illustrate_mismatch(options: argparse.Namespace) -> tuple[Figure, list[str]]:
+    """The figure, and its numbers as text."""
+    from supclust.report.illustrate_drawing import mismatch_figure
+    from supclust.report.illustrate_mismatch import compute_mismatch
+
+    found = compute_mismatch(options.seed)
+    return mismatch_figure(found), _mismatch_lines(found)
+
+
+def illustrate_shapes(options: argparse.Namespace) -> tuple[Figure, list[str]]:
+    """The figure, and its numbers as text."""
+    from supclust.report.illustrate_drawing import shapes_figure
+    from supclust.report.illustrate_shapes import compute_shapes
+
+    found = compute_shapes(options.data, options.seed)
+    return shapes_figure(found), _shapes_lines(found)
+
+
+def _mismatch_lines(found: Mismatch) -> list[str]:
+    return [
+        f"{trained.objective:<10} single linkage, best cut: pairwise F1 {trained.f1:.3f}, "
+        f"adjusted Rand {trained.adjusted_rand:.3f} ({trained.epochs} epochs)"
+        for trained in (found.all_pairs, found.mst)
+    ]
+
+
+def _shapes_lines(found: Shapes) -> list[str]:
+    said = []
+    if found.source != "real":
+        said.append(
+            "generated points: no real set below --data (supclust data fetch shapes2d downloads it)"
+        )
+    for clustered in found.linkages:
+        name = clustered.linkage
+        note = f", alpha {found.alpha:.3f} learned" if name == "exp" else ""
+        said.append(
+            f"{name:<10} adjusted Rand {clustered.adjusted_rand:5.2f}, "
+            f"dendrogram purity {clustered.purity:.2f}{note}"
+        )
+    return said
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a picture completely or not at all; the same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    from supclust.tables.results import write_bytes
+
+    drawn = io.BytesIO()
+    kind = path.suffix[1:]
+    metadata = {"Software": None} if kind == "png" else {"Date": None}
+    with rc_context({"svg.hashsalt": "supclust", "svg.fonttype": "path"}):
+        figure.savefig(drawn, format=kind, dpi=110, metadata=metadata)
+    write_bytes(path, drawn.getvalue())

@@ -1,0 +1,138 @@
+"""``supclust reproduce``: the paper's tables on the real data, beside the published numbers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from supclust.experiment.reproduction_plan import DATASETS, PARTS, plan
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "datasets",
+        nargs="*",
+        metavar="DATASET",
+        help=f"of {', '.join(DATASETS)} (default: all four)",
+    )
+    parser.add_argument(
+        "--splits", type=int, default=50, help="how many of the 50 splits, from 0 (default: 50)"
+    )
+    parser.add_argument(
+        "--part",
+        choices=PARTS,
+        action="append",
+        help="grid: eight objectives, four linkages; top_down: recursive sparsest cut and random "
+        "trees with what the grid has trained (default: both)",
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="worker processes (default: 2)")
+    parser.add_argument(
+        "--chunk", type=int, default=25, help="splits trained together (default: 25)"
+    )
+    parser.add_argument(
+        "--outputs",
+        type=Path,
+        default=Path(os.environ.get("SUPCLUST_OUTPUTS", "outputs")) / "reproduction",
+        help="folder of the results; what is there is not done again "
+        "(default: outputs/reproduction)",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get("SUPCLUST_DATA", "data")),
+        help="folder of the real data sets (default: SUPCLUST_DATA, or data)",
+    )
+    parser.add_argument(
+        "--conf", type=Path, default=Path("conf"), help="folder of the configuration"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting that is not to be the paper's, as trainer.max_epochs=3",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="exit code 1 where numbers are too far from the paper"
+    )
+    parser.add_argument(
+        "--publish",
+        type=Path,
+        metavar="DOCS",
+        help="afterwards, as `supclust table OUTPUTS --publish DOCS`",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what is missing, then print tables, differences and times."""
+    from supclust.experiment.reproduction import Place, reproduce
+
+    _check(options)
+    datasets = list(dict.fromkeys(options.datasets or DATASETS))
+    place = Place(options.conf, options.data, options.outputs.resolve(), tuple(options.set))
+    stages = plan(datasets, options.splits, options.chunk, options.part or PARTS)
+    try:
+        failures = reproduce(stages, place, options.jobs)
+    except KeyboardInterrupt:
+        print("Interrupted. The same command goes on from here.", file=sys.stderr)
+        return 130
+    except BrokenProcessPool:
+        print(
+            "supclust: error: a worker process died, perhaps for want of memory. "
+            "The same command goes on from here; --jobs 1 needs less.",
+            file=sys.stderr,
+        )
+        return 1
+    far = _conclude(options, datasets)
+    for line in failures:
+        print(f"FAILED {line}", file=sys.stderr)
+    return int(bool(failures) or (options.check and far))
+
+
+def _check(options: argparse.Namespace) -> None:
+    for name in options.datasets:
+        if name not in DATASETS:
+            raise ValueError(
+                f"data sets are {', '.join(DATASETS)}; received {name!r}. Leave it out for all."
+            )
+    for name in ("jobs", "chunk", "splits"):
+        if getattr(options, name) < 1:
+            raise ValueError(
+                f"--{name} must be at least 1; received {getattr(options, name)}. Leave it out "
+                "for the default."
+            )
+    if not (options.conf / "config.yaml").is_file():
+        raise ValueError(
+            f"the configuration is not at {options.conf}. Run it in a checkout of the project, or "
+            "say where with --conf."
+        )
+
+
+def _conclude(options: argparse.Namespace, datasets: list[str]) -> bool:
+    """Print the tables; whether some number is further from the paper than allowed."""
+    from supclust.experiment.results_page import publish, runs_text
+    from supclust.tables.aggregate import summarise
+    from supclust.tables.differences import out_of_bounds
+    from supclust.tables.results import find_results, write_text
+    from supclust.tables.views import render
+
+    results = [r for r in find_results(options.outputs) if r["dataset"] in datasets]
+    cells = summarise(results)
+    if not cells:
+        return True
+    write_text(options.outputs / "summary.csv", render(cells, form="csv"))
+    for layout in ("paper", "against"):
+        print(render(cells, layout))
+    print(runs_text(options.outputs))
+    far = out_of_bounds(cells)
+    if options.check:
+        print("\n".join(far) or "All numbers are within the bounds.")
+    if options.publish:
+        for path in publish(results, options.outputs, options.publish):
+            print(path)
+    return bool(far)

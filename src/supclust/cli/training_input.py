@@ -1,0 +1,160 @@
+"""What ``supclust fit`` trains on: records or features of pairs; and what is held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from supclust.cli.wording import counted
+from supclust.data.block import Block, Dataset, FloatArray, Kind
+from supclust.data.errors import DataError
+from supclust.data.layouts.pair_folders import read_pair_folders
+from supclust.data.layouts.pair_tables import read_pair_table
+from supclust.data.records.labelled import (
+    ColumnChoice,
+    LabelledRecords,
+    Use,
+    read_labelled_records,
+)
+from supclust.data.sets.aminer import INDEX_FILE, read_aminer
+
+
+@dataclass(frozen=True)
+class TrainingInput:
+    """Labelled blocks.
+
+    Attributes:
+        kind: of the features.
+        blocks: labelled.
+        feature_names: (d,).
+        described: lines for the reader: what was read, and how it is used.
+        records: what clustering has to know about the table; goes into the model.
+        spreads: (d,) of the columns of vectors.
+    """
+
+    kind: Kind
+    blocks: tuple[Block, ...]
+    feature_names: tuple[str, ...]
+    described: tuple[str, ...]
+    records: dict[str, Any]
+    spreads: FloatArray = field(default_factory=lambda: np.ones(0))
+
+
+def read_training_records(path: Path, columns: ColumnChoice, use: Use) -> TrainingInput:
+    """Read a table of records."""
+    found = read_labelled_records(path, columns, use)
+    noted: dict[str, Any] = {
+        "layout": "records",
+        "label": found.columns.label,
+        "block": found.columns.block,
+        "id": found.columns.id,
+        "columns": dict(found.kinds),
+    }
+    if found.comparisons is not None:
+        noted["comparisons"] = found.comparisons.to_json()
+    return TrainingInput(
+        found.kind,
+        found.blocks,
+        found.feature_names,
+        tuple(_described(path, found)),
+        noted,
+        found.spreads,
+    )
+
+
+def _described(path: Path, found: LabelledRecords) -> list[str]:
+    used = sum(block.n for block in found.blocks)
+    lines = [
+        f"{path}: {counted(found.n, 'record')}, {found.labelled:,} with a label; {used:,} of these "
+        f"in {counted(len(found.blocks), 'block')} of two or more"
+    ]
+    if found.comparisons is None:
+        lines.append(
+            f"vectors of {counted(len(found.feature_names), 'number')}: {_shown(found.kinds)}"
+        )
+    else:
+        lines.append("columns compared:")
+        width = max(len(one.column) for one in found.comparisons.comparisons)
+        for one in found.comparisons.comparisons:
+            what = ", ".join(name.partition(": ")[2] for name in one.feature_names)
+            unit = f" (unit {one.spread:.4g})" if one.kind == "number" else ""
+            lines.append(f"  {one.column:<{width}}  {one.kind:<6}  {what}{unit}")
+    return [*lines, *found.notes]
+
+
+def _shown(names: Sequence[str] | dict[str, Any], most: int = 8) -> str:
+    return ", ".join(list(names)[:most]) + (", ..." if len(names) > most else "")
+
+
+def read_training_pairs(path: Path, labels: Path | None, flag: bool) -> TrainingInput:
+    """Read features of pairs: block folders, or a table and the labels of its points."""
+    if not path.is_dir():
+        if labels is None:
+            raise DataError(
+                "is a table of pairs (id_a, id_b); the clusters of the points are needed too. "
+                "Name their table (id, label) with --labels",
+                path,
+            )
+        dataset = read_pair_table(path, labels)
+    elif (path / INDEX_FILE).is_file():
+        dataset = read_aminer(path)
+    else:
+        dataset = read_pair_folders(path, flag=flag)
+    return TrainingInput(
+        "pairs",
+        dataset.blocks,
+        dataset.feature_names,
+        tuple(_described_pairs(path, dataset)),
+        {"layout": "pairs"},
+    )
+
+
+def _described_pairs(path: Path, dataset: Dataset) -> list[str]:
+    return [
+        f"{path}: {counted(dataset.n, 'point')} in {counted(len(dataset.blocks), 'block')}, "
+        f"{counted(dataset.n_pairs, 'pair')} with {counted(dataset.d, 'feature')}",
+        *dataset.notes,
+    ]
+
+
+def choose_blocks(
+    found: TrainingInput,
+    train: Sequence[str] | None,
+    dev: Sequence[str] | None,
+    share: float | None,
+    seed: int,
+) -> tuple[list[Block], list[Block]]:
+    """Blocks to train on, and those held out for stopping and for the cut.
+
+    Args:
+        found: the input.
+        train: names of the blocks to train on; default: all that are not held out.
+        dev: names of the blocks to hold out; default: drawn at random.
+        share: of the blocks to draw, or of the clusters where there is one block.
+        seed: of the draw.
+    """
+    by_name = {block.name: block for block in found.blocks}
+    for name in (*(train or ()), *(dev or ())):
+        if name not in by_name:
+            raise DataError(
+                f"there is no block {name!r} with labelled points; the blocks are "
+                f"{_shown(list(by_name))}. Correct --train-blocks or --dev-blocks"
+            )
+    both = [name for name in train or () if name in set(dev or ())]
+    if both:
+        raise DataError(f"block {both[0]!r} is in --train-blocks and in --dev-blocks; choose one")
+    if dev is not None:
+        held = [block for block in found.blocks if block.name in set(dev)]
+        rest = set(by_name) - set(dev) if train is None else set(train)
+        left = [block for block in found.blocks if block.name in rest]
+        if not left:
+            raise DataError("no block is left to train on; hold out fewer with --dev-blocks")
+        return left, held
+    from supclust.estimator.blocks import hold_out
+
+    wanted = [b for b in found.blocks if train is None or b.name in set(train)]
+    return hold_out(wanted, share, seed)

@@ -1,0 +1,1 @@
+"""Layouts of data files: vectors, pair folders, pair tables, edge lists."""

@@ -1,0 +1,1 @@
+"""Records with columns: kinds of columns, comparisons, text encoding."""

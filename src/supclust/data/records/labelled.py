@@ -1,0 +1,252 @@
+"""A table of records, some with a known cluster, as blocks to train on.
+
+Columns are used by what they hold: text is compared as text, numbers as numbers
+(`supclust.data.records.comparisons`); with numbers alone, records are points of a vector space.
+A table to train on is read whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from supclust.data.block import (
+    ONE_BLOCK,
+    Block,
+    FloatArray,
+    IntArray,
+    Kind,
+    encode_labels,
+    n_pairs,
+)
+from supclust.data.errors import DataError
+from supclust.data.records.column_kinds import read_columns, typed_columns
+from supclust.data.records.comparisons import ColumnKind, RecordComparisons, learn_comparisons
+from supclust.data.tables.reader import RecordTable, open_table
+from supclust.hac.memory import require_memory
+
+Use: TypeAlias = Literal["auto", "compare", "vectors"]
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """Which columns of a table mean what.
+
+    Attributes:
+        label: cluster of a record, empty where it is not known.
+        block: block of a record; ``None``: one block.
+        id: id of a record, never compared; default: ``id`` where there is such a column.
+        columns: to compare; default: all others.
+        ignore: not to compare.
+        text: to be read as text although they hold numbers (zip codes, phone numbers).
+    """
+
+    label: str
+    block: str | None = None
+    id: str | None = None
+    columns: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabelledRecords:
+    """Blocks to train on, and how they came about.
+
+    Attributes:
+        kind: ``pairs`` (comparisons) or ``vectors``.
+        blocks: of the labelled records, two or more each.
+        feature_names: (d,).
+        comparisons: of ``pairs``; else ``None``.
+        kinds: of every column used.
+        columns: which column meant what.
+        notes: what was left out, for the reader.
+        n: records of the table.
+        labelled: records with a label.
+    """
+
+    kind: Kind
+    blocks: tuple[Block, ...]
+    feature_names: tuple[str, ...]
+    comparisons: RecordComparisons | None
+    kinds: dict[str, ColumnKind]
+    columns: ColumnChoice
+    notes: tuple[str, ...] = ()
+    n: int = 0
+    labelled: int = 0
+    spreads: FloatArray = field(default_factory=lambda: np.ones(0))
+
+
+def read_labelled_records(
+    path: str | Path, columns: ColumnChoice, use: Use = "auto"
+) -> LabelledRecords:
+    """Read a table to train on.
+
+    Args:
+        path: CSV, TSV, Parquet or npz.
+        columns: which column means what.
+        use: ``compare`` columns, take records as ``vectors``, or ``auto``: the latter where all
+            columns are numbers.
+
+    Raises:
+        DataError: saying what is missing and what to do.
+    """
+    table = open_table(path)
+    chosen, columns = _choose(table, columns)
+    special = [name for name in (columns.label, columns.block) if name is not None]
+    wanted: dict[str, ColumnKind] = {
+        name: "number" if name in table.numeric and name not in columns.text else "text"
+        for name in chosen
+    }
+    wanted |= dict.fromkeys(special, "text")
+    raw = read_columns(table, wanted)
+    values, kinds, notes = typed_columns(raw, {name: wanted[name] for name in chosen}, columns.text)
+    if not kinds:
+        raise DataError("no column to compare holds anything; fill one in", table.path)
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    if use == "vectors" and texts:
+        if columns.columns:
+            raise DataError(
+                f"vectors are made of numbers; column {texts[0]!r} holds text. Leave it out of "
+                "--columns, or use --dissimilarity linear, which compares text",
+                table.path,
+            )
+        notes.append(f"text columns left out: {', '.join(texts)}")
+        kinds = {name: kind for name, kind in kinds.items() if kind == "number"}
+        if not kinds:
+            raise DataError("has no column of numbers to make vectors of", table.path)
+    as_vectors = use == "vectors" or (use == "auto" and not texts)
+    rows, names = _rows_by_block(raw, columns, table.path)
+    made = _vectors if as_vectors else _compared
+    found = made(values, kinds, rows, table.path)
+    labels = raw[columns.label]
+    blocks = tuple(
+        _block(name, block_rows, labels, found.kind, features)
+        for name, block_rows, features in zip(names, rows, found.features, strict=True)
+    )
+    return LabelledRecords(
+        found.kind,
+        blocks,
+        found.names,
+        found.comparisons,
+        kinds,
+        columns,
+        tuple(notes),
+        len(labels),
+        sum(label is not None for label in labels),
+        found.spreads,
+    )
+
+
+@dataclass(frozen=True)
+class _Features:
+    kind: Kind
+    names: tuple[str, ...]
+    features: list[FloatArray]
+    comparisons: RecordComparisons | None
+    spreads: FloatArray
+
+
+def _compared(
+    values: Mapping[str, Any], kinds: Mapping[str, ColumnKind], rows: list[IntArray], path: Path
+) -> _Features:
+    most = sum(n_pairs(len(block)) for block in rows)
+    width = 4 * len(kinds)  # features of a column, at most
+    largest = max(len(block) for block in rows)
+    require_memory(
+        4 * width * most,
+        f"comparing all pairs of {len(rows):,} blocks of up to {largest:,} records",
+    )
+    comparisons = learn_comparisons(kinds, values, rows)
+    records = comparisons.encode(values)
+    features: list[FloatArray] = [comparisons.features(records, block) for block in rows]
+    names = comparisons.feature_names
+    return _Features("pairs", names, features, comparisons, np.ones(len(names)))
+
+
+def _vectors(
+    values: Mapping[str, Any], kinds: Mapping[str, ColumnKind], rows: list[IntArray], path: Path
+) -> _Features:
+    points = np.column_stack([values[name] for name in kinds])
+    used = np.concatenate(rows)
+    bad = ~np.isfinite(points[used])
+    if bad.any():
+        name = list(kinds)[int(np.argmax(bad.any(axis=0)))]
+        raise DataError(
+            f"column {name!r} must hold a finite number in every record. Fill it in, leave it out "
+            "(--ignore), or use --dissimilarity linear, which can do without",
+            path,
+        )
+    features: list[FloatArray] = [points[block] for block in rows]
+    spreads = points[used].std(axis=0)
+    return _Features("vectors", tuple(kinds), features, None, np.where(spreads > 0, spreads, 1.0))
+
+
+def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], ColumnChoice]:
+    """Columns to compare, and the choice with the id filled in."""
+    id = columns.id or ("id" if "id" in table.names else None)
+    named = [columns.label, *(n for n in (columns.block, columns.id) if n is not None)]
+    table.require(*named, *columns.columns, *columns.ignore, *columns.text)
+    left_out = {columns.label, columns.block, id, *columns.ignore}
+    if columns.label in columns.columns:
+        raise DataError(
+            f"the label {columns.label!r} cannot be compared: new records have none. Leave it out "
+            "of --columns",
+            table.path,
+        )
+    others = [name for name in table.names if name not in left_out]
+    chosen = list(columns.columns) or others
+    if not chosen:
+        raise DataError(
+            "has no column to compare besides label, block and id; add columns that tell records "
+            "apart",
+            table.path,
+        )
+    made = ColumnChoice(
+        columns.label, columns.block, id, columns.columns, columns.ignore, columns.text
+    )
+    return chosen, made
+
+
+def _rows_by_block(
+    raw: Mapping[str, Any], columns: ColumnChoice, path: Path
+) -> tuple[list[IntArray], list[str]]:
+    """Labelled records of every block that has two or more, by the order of the file."""
+    labels = raw[columns.label]
+    groups = raw[columns.block] if columns.block else [ONE_BLOCK] * len(labels)
+    rows: dict[str, list[int]] = {}
+    for row, (label, group) in enumerate(zip(labels, groups, strict=True)):
+        if label is None:
+            continue
+        if group is None:
+            raise DataError(
+                f"every record needs a block; column {columns.block!r} is empty in record "
+                f"{row + 1}. Fill it in, or remove the record",
+                path,
+            )
+        rows.setdefault(group, []).append(row)
+    kept = {name: np.array(found) for name, found in rows.items() if len(found) > 1}
+    if not kept:
+        raise DataError(
+            f"training needs records with a label (column {columns.label!r}), two or more in one "
+            "block; there are none. Label some, or name another column with --label",
+            path,
+        )
+    if all(len({labels[row] for row in found}) == len(found) for found in kept.values()):
+        raise DataError(
+            f"training needs two records of one cluster; in column {columns.label!r} every label "
+            "of a block is different. Name the column of clusters with --label",
+            path,
+        )
+    return list(kept.values()), list(kept)
+
+
+def _block(
+    name: str, rows: IntArray, labels: Sequence[str], kind: Kind, features: FloatArray
+) -> Block:
+    codes, clusters = encode_labels([labels[row] for row in rows])
+    return Block(name, tuple(str(row + 1) for row in rows), codes, kind, features, clusters)

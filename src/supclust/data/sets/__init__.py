@@ -1,0 +1,1 @@
+"""Data sets by name: readers, downloads, generated stand-ins."""

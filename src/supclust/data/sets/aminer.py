@@ -1,0 +1,63 @@
+"""Reader of the AMINER set: ``blocks.csv`` names the 100 block folders of the paper."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from supclust.data.block import Dataset, n_pairs
+from supclust.data.errors import DataError
+from supclust.data.layouts.pair_folders import LABELS_FILE, read_pair_folders
+
+VERSION = 1
+INDEX_FILE = "blocks.csv"
+SIZES = {100: (60, 10, 30)}
+COLUMNS = ("folder", "records", "in_100")
+
+
+def chosen_rows(root: Path) -> list[dict[str, str]]:
+    """Rows of ``blocks.csv`` with ``in_100`` = 1."""
+    path = root / INDEX_FILE
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.DictReader(stream)
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise DataError(f"column {missing[0]!r} not found", path, 1)
+        rows = []
+        for row in reader:
+            if any(row[name] is None for name in COLUMNS) or not row["records"].isdigit():
+                raise DataError(
+                    "expected a number of records and every field", path, reader.line_num
+                )
+            if row["in_100"] == "1":
+                rows.append(row)
+    if not rows:
+        raise DataError("no row has in_100 = 1", path)
+    return rows
+
+
+def chosen_folders(root: Path) -> list[Path]:
+    """Folders of the chosen blocks, by name."""
+    folders = sorted(root / "blocks" / row["folder"] for row in chosen_rows(root))
+    for folder in folders:
+        if not (folder / LABELS_FILE).is_file():
+            raise DataError(f"{LABELS_FILE} not found, {INDEX_FILE} names this block", folder)
+    return folders
+
+
+def read_aminer(root: str | Path) -> Dataset:
+    """Read the chosen blocks and check their counts against ``blocks.csv``."""
+    root = Path(root)
+    dataset = read_pair_folders(
+        root / "blocks", "aminer", "real", folders=chosen_folders(root), sizes=SIZES
+    )
+    expected = {row["folder"]: int(row["records"]) for row in chosen_rows(root)}
+    for block in dataset.blocks:
+        if block.n != expected[block.name]:
+            raise DataError(
+                f"block {block.name}: {block.n} records ({n_pairs(block.n)} pairs), "
+                f"{INDEX_FILE} says "
+                f"{expected[block.name]}",
+                root / "blocks" / block.name / LABELS_FILE,
+            )
+    return dataset

@@ -1,0 +1,1 @@
+"""The GUM coreference set: mentions and their pair features."""

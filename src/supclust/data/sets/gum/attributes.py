@@ -1,0 +1,262 @@
+"""What a mention is on its own: its type, agreement, words and place, one array per attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from supclust.data.block import IntArray
+from supclust.data.sets.gum import words
+from supclust.data.sets.gum.mentions import Document
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+SINGULAR, PLURAL = 0, 1
+MALE, FEMALE, NEUTER = 0, 1, 2
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Mentions:
+    """Attributes of the n mentions of a document.
+
+    Codes are integers that are equal where the values are; -1 where there is none (``UNKNOWN``).
+
+    Attributes:
+        flags: Yes-or-no attributes by name, (n,) each.
+        codes: Attributes with values by name, (n,) each.
+        bags: How often each word (or run of three letters) occurs, (n, words), by name.
+        sentence: (n,) number of the sentence; ``first``, ``last``, ``head``, ``governor``: (n,)
+            tokens, numbered through the document.
+        heads: (n,) lower-case form of the head, empty for pronouns.
+    """
+
+    flags: dict[str, BoolArray]
+    codes: dict[str, IntArray]
+    bags: dict[str, csr_matrix]
+    sentence: IntArray
+    first: IntArray
+    last: IntArray
+    head: IntArray
+    governor: IntArray
+    heads: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of mentions."""
+        return len(self.sentence)
+
+
+def describe(document: Document) -> Mentions:
+    """The attributes of the mentions of a document.
+
+    Complexity: O(tokens of all mentions), a few milliseconds a document.
+    """
+    syntax = _Syntax(document)
+    views = [_View(syntax, i) for i in range(document.n)]
+    flags = {name: np.array([getattr(v, name) for v in views], bool) for name in _FLAGS}
+    codes = {name: encode([getattr(v, name) for v in views]) for name in _CODES}
+    codes |= {name: _given(getattr(v, name) for v in views) for name in _NUMBERS}
+    # Initials and acronyms are compared with each other, so they share their codes.
+    short = encode([v.acronym for v in views] + [v.initials for v in views])
+    codes["acronym"], codes["initials"] = short[: document.n], short[document.n :]
+    bags = {name: bag([getattr(v, name) for v in views]) for name in _BAGS}
+    shared = bag([v.core_words for v in views] + [v.heads for v in views])  # likewise
+    bags["core_words"], bags["heads"] = shared[: document.n], shared[document.n :]
+    return Mentions(
+        flags=flags,
+        codes=codes,
+        bags=bags,
+        sentence=document.sentence[document.head],
+        first=document.first,
+        last=document.last,
+        head=document.head,
+        governor=document.governor[document.head],
+        heads=tuple("" if v.pronoun else v.head_form for v in views),
+    )
+
+
+def encode(values: Sequence[str]) -> IntArray:
+    """Equal codes for equal values, -1 for the empty one.
+
+    >>> encode(["b", "", "a", "b"]).tolist()
+    [0, -1, 1, 0]
+    """
+    known: dict[str, int] = {}
+    return _given(known.setdefault(v, len(known)) if v else UNKNOWN for v in values)
+
+
+def bag(rows: Sequence[Iterable[str]]) -> csr_matrix:
+    """Counts of each word in each row, (rows, words).
+
+    >>> bag([["a", "b", "a"], []]).toarray().tolist()
+    [[2.0, 1.0], [0.0, 0.0]]
+    """
+    known: dict[str, int] = {}
+    places = [
+        (row, known.setdefault(word, len(known))) for row, ws in enumerate(rows) for word in ws
+    ]
+    index = np.array(places, np.int64).reshape(-1, 2).T
+    # One column at least, so that an empty vocabulary multiplies like any other.
+    shape = (len(rows), max(1, len(known)))
+    return csr_matrix((np.ones(len(places), np.float32), (index[0], index[1])), shape=shape)
+
+
+def _given(numbers: Iterable[int]) -> IntArray:
+    return np.fromiter(numbers, np.int64)
+
+
+class _Syntax:
+    """A document with the dependents of every token."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.lower = [form.lower() for form in document.form]
+        self.lemma = [lemma.lower() for lemma in document.lemma]
+        self.feats = [
+            dict(f.split("=", 1) for f in text.split("|") if "=" in f) for text in document.feats
+        ]
+        self.dependents: list[list[int]] = [[] for _ in document.form]
+        for token, governor in enumerate(document.governor.tolist()):
+            if governor >= 0:
+                self.dependents[governor].append(token)
+
+
+class _View:
+    """One mention of a document; every public attribute is one of `Mentions`."""
+
+    def __init__(self, syntax: _Syntax, i: int) -> None:
+        document = syntax.document
+        first, last = int(document.first[i]), int(document.last[i])
+        head, span = int(document.head[i]), range(first, last + 1)
+        self.head_form, self.head_lemma = syntax.lower[head], syntax.lemma[head]
+        upos, feats = document.upos[head], syntax.feats[head]
+        inside = [token for token in syntax.dependents[head] if token in span]
+        self._types(document, syntax, upos, inside)
+        self._words(document, syntax, head, span)
+        self._agreement(document, feats, upos, inside, document.entity_type[i])
+        relation = document.deprel[head]
+        self.role = relation.split(":")[0]
+        self.subject = relation.startswith(words.SUBJECT)
+        self.object = relation.startswith(words.OBJECT)
+        self.possessor = relation == "nmod:poss"
+        self.apposed = relation == "appos"
+        self.conjoined = relation == "conj"
+        self.has_copula = any(document.deprel[t] == "cop" for t in syntax.dependents[head])
+
+    def _types(self, document: Document, syntax: _Syntax, upos: str, inside: list[int]) -> None:
+        determiners = {
+            syntax.lower[t] for t in inside if document.deprel[t] in ("det", "det:predet")
+        }
+        possessed = any(document.deprel[t] == "nmod:poss" for t in inside)
+        self.pronoun = upos in ("PRON", "DET")
+        self.proper = upos == "PROPN"
+        self.demonstrative = bool(determiners & words.DEMONSTRATIVES) or (
+            self.pronoun and self.head_form in words.DEMONSTRATIVES
+        )
+        self.definite = not self.pronoun and bool(
+            "the" in determiners or possessed or self.demonstrative
+        )
+        self.indefinite = not self.pronoun and bool(determiners & words.INDEFINITE_DETERMINERS)
+        self.bare = upos == "NOUN" and not (self.definite or self.indefinite)
+        self.reflexive = self.pronoun and self.head_form.endswith(("self", "selves"))
+        self.pronoun_form = self.head_form if self.pronoun else ""
+
+    def _words(self, document: Document, syntax: _Syntax, head: int, span: range) -> None:
+        content = [t for t in span if document.upos[t] not in words.FUNCTION_UPOS]
+        core = sorted(_core(document, syntax, head, span))
+        names = [document.form[t] for t in content if document.form[t][:1].isupper()]
+        single = document.form[head].replace(".", "") if len(core) == 1 else ""
+        self.acronym = single if single.isupper() and 2 <= len(single) <= 6 else ""
+        self.initials = "".join(name[0] for name in names) if len(names) > 1 else ""
+        nominal = not self.pronoun
+        core_text = [syntax.lower[t] for t in core] if nominal else []
+        self.text = " ".join(syntax.lower[t] for t in span) if nominal else ""
+        self.plain_text = " ".join(syntax.lower[t] for t in content) if nominal else ""
+        self.core_text = " ".join(core_text)
+        self.nominal_head = self.head_form if nominal else ""
+        self.nominal_lemma = self.head_lemma if nominal else ""
+        self.first_word = core_text[0] if core_text else ""
+        self.last_word = core_text[-1] if core_text else ""
+        self.words = {syntax.lemma[t] for t in content}
+        self.core_words = {syntax.lemma[t] for t in core} if nominal else set()
+        self.names = {syntax.lower[t] for t in content if document.upos[t] == "PROPN"}
+        self.modifiers = self.core_words - {self.head_lemma}
+        self.numerals = {syntax.lower[t] for t in core if document.upos[t] == "NUM"}
+        self.heads = [self.nominal_lemma] if nominal else []
+        padded = f" {self.core_text} "
+        self.trigrams = {padded[k : k + 3] for k in range(len(padded) - 2)} if core_text else set()
+        self.core_forms = set(core_text)
+
+    def _agreement(
+        self,
+        document: Document,
+        feats: dict[str, str],
+        upos: str,
+        inside: list[int],
+        annotated: str,
+    ) -> None:
+        self.entity_type = self._entity_type(annotated)
+        number = {"Sing": SINGULAR, "Plur": PLURAL}.get(feats.get("Number", ""), UNKNOWN)
+        if self.pronoun and self.head_form in words.NUMBERLESS_PRONOUNS:
+            number = UNKNOWN
+        joined = any(document.deprel[t] == "conj" for t in inside)
+        self.number = PLURAL if joined and upos in ("NOUN", "PROPN", "PRON") else number
+        self.person = int(feats.get("Person", UNKNOWN)) if self.pronoun else UNKNOWN
+        self.animate = {"": UNKNOWN, "animal": UNKNOWN, "person": 1}.get(self.entity_type, 0)
+        if self.pronoun and self.head_form in words.THING_PRONOUNS:
+            self.animate = 0
+        self.gender = self._gender(feats)
+        if self.gender in (MALE, FEMALE):
+            self.animate = 1
+
+    def _entity_type(self, annotated: str) -> str:
+        """The annotated type; of a pronoun, whose type was given it by its antecedent, its form's.
+
+        "It" is annotated as a place where it means a place: that is the answer, not a clue to it.
+        """
+        if not self.pronoun:
+            return annotated
+        return "person" if self.head_form in words.PERSON_PRONOUNS else ""
+
+    def _gender(self, feats: dict[str, str]) -> int:
+        if self.pronoun:
+            return {"Masc": MALE, "Fem": FEMALE, "Neut": NEUTER}.get(
+                feats.get("Gender", ""), UNKNOWN
+            )
+        if self.entity_type not in ("person", ""):
+            return UNKNOWN if self.entity_type == "animal" else NEUTER
+        if self.number == PLURAL:
+            return UNKNOWN
+        male = bool(self.core_forms & (words.MALE_WORDS | words.MALE_NAMES))
+        female = bool(self.core_forms & (words.FEMALE_WORDS | words.FEMALE_NAMES))
+        return UNKNOWN if male == female else MALE if male else FEMALE
+
+
+def _core(document: Document, syntax: _Syntax, head: int, span: range) -> set[int]:
+    """The head with its names, compounds, adjectives and numbers, and theirs in turn."""
+    core, waiting = {head}, [head]
+    while waiting:
+        for token in syntax.dependents[waiting.pop()]:
+            fits = document.deprel[token] in words.CORE_RELATIONS and token in span
+            if fits and token not in core and document.upos[token] != "PUNCT":
+                core.add(token)
+                waiting.append(token)
+    return core
+
+
+_FLAGS = (
+    *("pronoun", "proper", "demonstrative", "definite", "indefinite", "bare", "reflexive"),
+    *("subject", "object", "possessor", "apposed", "conjoined", "has_copula"),
+)
+_CODES = (
+    *("pronoun_form", "text", "plain_text", "core_text", "nominal_head", "nominal_lemma"),
+    *("first_word", "last_word", "role", "entity_type"),
+)
+_NUMBERS = ("number", "person", "animate", "gender")
+_BAGS = ("words", "names", "modifiers", "numerals", "trigrams")

@@ -1,0 +1,182 @@
+"""How each data set is read, prepared but not yet done: the files it needs, and the call.
+
+The readers are imported when a set is asked for: one that is in the cache needs no pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from supclust.data.block import Dataset
+from supclust.data.errors import DataError
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A read to be done unless its result is in the cache."""
+
+    reader: str
+    version: int
+    files: list[Path]
+    build: Callable[[], Dataset]
+
+
+def faces(path: Path, options: Mapping[str, Any]) -> Reading:
+    """The UMIST file, or the authors' text, in a folder or given itself."""
+    from supclust.data.layouts import vectors as vector_files
+    from supclust.data.sets import faces as face_files
+
+    if path.is_dir() and not (path / face_files.UMIST_FILE).is_file():
+        texts = sorted(path.glob("*.tsv"))
+        if len(texts) != 1:
+            raise DataError(
+                f"expected {face_files.UMIST_FILE}, or one .tsv of the authors' layout", path
+            )
+        path = texts[0]
+    elif path.is_dir():
+        path = path / face_files.UMIST_FILE
+    if path.suffix == ".npz":
+        dimensions = options["dimensions"]
+        return Reading(
+            "umist", face_files.VERSION, [path], lambda: face_files.read_umist(path, dimensions)
+        )
+
+    def build() -> Dataset:
+        read = vector_files.read_vectors(path, name="faces", source="real")
+        sizes = face_files.SIZES if read.n_clusters == sum(face_files.SIZES) else None
+        return replace(read, sizes=sizes, balance=face_files.BALANCE)
+
+    return Reading("faces-text", vector_files.VERSION, [path], build)
+
+
+def faces_stand_in(options: Mapping[str, Any]) -> Reading:
+    """The rendered faces."""
+    from supclust.data.sets import faces as face_files
+    from supclust.data.sets import synthetic_faces
+
+    version = 1000 * face_files.VERSION + synthetic_faces.VERSION
+    return Reading(
+        "synthetic-faces",
+        version,
+        [],
+        lambda: face_files.synthetic_faces(options["seed"], options["dimensions"]),
+    )
+
+
+def block_folders(
+    name: str, sizes: dict[int, tuple[int, int, int]]
+) -> Callable[[Path, Mapping[str, Any]], Reading]:
+    """The block folders of a named set; ``sizes`` are its split sizes by number of blocks."""
+
+    def prepare(path: Path, options: Mapping[str, Any]) -> Reading:
+        from supclust.data.layouts import pair_folders
+
+        folders = pair_folders.block_folders(path)
+        return Reading(
+            f"pair-folders/{name}",
+            pair_folders.VERSION,
+            pair_folders.input_files(folders),
+            lambda: pair_folders.read_pair_folders(
+                path, name, "real", folders=folders, sizes=sizes
+            ),
+        )
+
+    return prepare
+
+
+def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Reading:
+    """The blocks ``blocks.csv`` chooses, or all block folders where there is no such file."""
+    from supclust.data.layouts import pair_folders
+    from supclust.data.sets import aminer
+
+    if not (path / aminer.INDEX_FILE).is_file():
+        return block_folders("aminer", aminer.SIZES)(path, options)
+    folders = aminer.chosen_folders(path)
+    return Reading(
+        "aminer",
+        aminer.VERSION + 1000 * pair_folders.VERSION,
+        [path / aminer.INDEX_FILE, *pair_folders.input_files(folders)],
+        lambda: aminer.read_aminer(path),
+    )
+
+
+def pairs_stand_in(name: str) -> Callable[[Mapping[str, Any]], Reading]:
+    """The made-up pairs of a named set."""
+
+    def prepare(options: Mapping[str, Any]) -> Reading:
+        from supclust.data.sets import synthetic_pairs
+
+        return Reading(
+            f"synthetic-pairs/{name}",
+            synthetic_pairs.VERSION,
+            [],
+            lambda: synthetic_pairs.synthetic_pairs(name, options["seed"]),
+        )
+
+    return prepare
+
+
+def gum_coref(path: Path, options: Mapping[str, Any]) -> Reading:
+    """The GUM tables, made into pair features."""
+    from supclust.data.sets.gum import dataset as gum
+    from supclust.data.sets.gum import mentions as gum_mentions
+
+    return Reading(
+        "gum-coref",
+        gum.VERSION,
+        gum_mentions.table_files(path),
+        lambda: gum.read_gum_coref(path, options["entity_types"]),
+    )
+
+
+def own_vectors(path: Path, options: Mapping[str, Any]) -> Reading:
+    """People's own points."""
+    from supclust.data.layouts import vectors as vector_files
+
+    return Reading(
+        "vectors",
+        vector_files.VERSION,
+        [path],
+        lambda: vector_files.read_vectors(path, **options),
+    )
+
+
+def own_pairs(path: Path, options: Mapping[str, Any]) -> Reading:
+    """People's own pairs: a folder of block folders, or a table with its labels."""
+    from supclust.data.layouts import pair_folders, pair_tables
+
+    if path.is_dir():
+        named = [key for key in ("labels", "features", "ignore") if options[key]]
+        if named:
+            raise DataError(
+                f"dataset.{named[0]} belongs to a table of pairs; block folders have no column "
+                "names and bring their labels",
+                path,
+            )
+        folders = pair_folders.block_folders(path)
+        return Reading(
+            "pair-folders",
+            pair_folders.VERSION,
+            pair_folders.input_files(folders),
+            lambda: pair_folders.read_pair_folders(path, folders=folders, flag=options["flag"]),
+        )
+    if not options["labels"]:
+        raise DataError(
+            "a table of pairs needs the table of labels too: dataset.labels=FILE (columns id, "
+            "label)",
+            path,
+        )
+    labels = Path(options["labels"])
+    if not labels.is_file():
+        raise DataError("no such file", labels)
+    return Reading(
+        "pair-table",
+        pair_tables.VERSION,
+        [path, labels],
+        lambda: pair_tables.read_pair_table(
+            path, labels, features=options["features"], ignore=options["ignore"]
+        ),
+    )

@@ -1,0 +1,287 @@
+"""People's tables of records, read in batches: CSV, TSV, Parquet, npz by extension.
+
+Text files and Parquet are read a batch at a time, so that memory does not depend on the length of
+the file; npz holds whole arrays and is read whole. In text files only an empty field is a missing
+value, and what a column is (text or number) is decided by whoever asks for it: "007" asked for as
+text stays "007".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.data.errors import DataError
+from supclust.data.tables.frames import suffix_of
+
+Kind: TypeAlias = Literal["text", "number"]
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
+BATCH_ROWS = 65536
+_BATCH_BYTES = 8 << 20
+_BUFFER = 1 << 20  # read ahead in a column of Parquet; without it a whole row group is held
+_MATRICES = ("features", "X", "x")  # arrays of an npz whose columns are numbered x1, x2, ...
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """A table on disk.
+
+    Attributes:
+        path: its file.
+        names: of the columns, in order.
+        numeric: columns that the file itself says are numbers; none for text files.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    numeric: frozenset[str] = frozenset()
+
+    def require(self, *names: str) -> None:
+        """Refuse columns that are not there."""
+        for name in names:
+            if name not in self.names:
+                shown = ", ".join(self.names[:30]) + (", ..." if len(self.names) > 30 else "")
+                raise DataError(
+                    f"column {name!r} not found; the columns are {shown}. "
+                    "Name one of these, as it is written there",
+                    self.path,
+                )
+
+    def batches(self, kinds: Mapping[str, Kind]) -> Iterator[Any]:
+        """Record batches of pyarrow with the columns asked for, in the order of the file.
+
+        Args:
+            kinds: ``text`` gives strings, ``number`` float64; null where a value is missing.
+        """
+        self.require(*kinds)
+        suffix = suffix_of(self.path)
+        with _blamed(self.path):
+            if suffix == ".parquet":
+                yield from _parquet_batches(self.path, kinds)
+            elif suffix == ".npz":
+                yield from _npz_batches(self.path, kinds)
+            else:
+                yield from _text_batches(self.path, kinds)
+
+    def raw_batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Record batches of some columns with the types of the file; text files give strings."""
+        self.require(*names)
+        if suffix_of(self.path) == ".parquet":
+            import pyarrow.parquet as pq
+
+            with _blamed(self.path), pq.ParquetFile(self.path, buffer_size=_BUFFER) as file:
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
+                    yield batch.select(list(names))
+        else:
+            yield from self.batches(
+                {name: "number" if name in self.numeric else "text" for name in names}
+            )
+
+
+def open_table(path: str | Path) -> RecordTable:
+    """Find out the columns of a table."""
+    path = Path(path)
+    if not path.is_file():
+        raise DataError("no such file; name a table of records", path)
+    suffix = suffix_of(path)
+    if suffix not in SUFFIXES:
+        raise DataError(f"a table must end in {', '.join(SUFFIXES)}; rename or convert it", path)
+    with _blamed(path):
+        if suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            schema = pq.read_schema(path)
+            names = tuple(schema.names)
+            numeric = [field.name for field in schema if _is_numeric(field.type)]
+        elif suffix == ".npz":
+            arrays = _npz_columns(path)
+            names = tuple(arrays)
+            numeric = [name for name, array in arrays.items() if array.dtype.kind in "fiub"]
+        else:
+            names, numeric = _header(path), []
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise DataError(f"column names must be distinct, {repeated[0]!r} is repeated", path)
+    if not names:
+        raise DataError("is empty, expected a header and rows", path)
+    return RecordTable(path, names, frozenset(numeric))
+
+
+def numbers_of(column: Any) -> NDArray[np.float64]:
+    """A pyarrow array of float64 as NumPy's; missing is NaN.
+
+    (pyarrow's own conversions import pandas, which takes as long as clustering 200,000 records.)
+    """
+    if column.null_count:
+        column = column.fill_null(np.nan)
+    values = np.frombuffer(column.buffers()[1] or b"", np.float64)
+    return values[column.offset : column.offset + len(column)]
+
+
+def integers_of(column: Any) -> NDArray[np.int32]:
+    """A pyarrow array of int32 without missing values as NumPy's."""
+    values = np.frombuffer(column.buffers()[1] or b"", np.int32)
+    return values[column.offset : column.offset + len(column)]
+
+
+def integer_column(values: NDArray[np.int64]) -> Any:
+    """An int64 array as pyarrow's."""
+    import pyarrow as pa
+
+    content = pa.py_buffer(np.ascontiguousarray(values, np.int64))
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, content])
+
+
+# -- text -------------------------------------------------------------------------------------
+
+
+def _header(path: Path) -> tuple[str, ...]:
+    import csv
+
+    line = _first_line(path)
+    return tuple(next(csv.reader([line], delimiter=_separator(line)), ()))
+
+
+def _first_line(path: Path) -> str:
+    from supclust.data.tables.numeric_text import open_text
+
+    with open_text(path) as stream:
+        return stream.readline().lstrip("\ufeff").rstrip("\r\n")
+
+
+def _separator(line: str) -> str:
+    return "\t" if "\t" in line else ","
+
+
+def _text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    arrow = {"number": pa.float64(), "text": pa.string()}
+    types = {name: arrow[kind] for name, kind in kinds.items()}
+    with pa.input_stream(str(path), compression="detect") as stream:
+        reader = csv.open_csv(
+            stream,
+            read_options=csv.ReadOptions(block_size=_BATCH_BYTES),
+            parse_options=csv.ParseOptions(
+                delimiter=_separator(_first_line(path)), newlines_in_values=True
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=types,
+                include_columns=list(kinds),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+        for batch in reader:
+            if batch.num_rows:
+                yield batch
+
+
+# -- parquet ----------------------------------------------------------------------------------
+
+
+def _is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+                or types.is_decimal(kind))  # fmt: skip
+
+
+def _parquet_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(kinds)):
+            columns = [_cast(batch.column(name), kind, name) for name, kind in kinds.items()]
+            if batch.num_rows:
+                yield pa.RecordBatch.from_arrays(columns, names=list(kinds))
+
+
+def _cast(column: Any, kind: Kind, name: str) -> Any:
+    import pyarrow as pa
+
+    source = column.type
+    if kind == "number":
+        if pa.types.is_boolean(source):
+            column = column.cast(pa.int8())
+        return column.cast(pa.float64(), safe=False)
+    if pa.types.is_list(source) or pa.types.is_large_list(source):
+        import pyarrow.compute as pc
+
+        return pc.binary_join(column.cast(pa.list_(pa.string())), " ")
+    if pa.types.is_dictionary(source):
+        column = column.dictionary_decode()
+    if pa.types.is_nested(source) or pa.types.is_binary(source):
+        raise DataError(f"column {name!r} is neither text nor numbers but {source}; leave it out")
+    return column.cast(pa.string())
+
+
+# -- npz --------------------------------------------------------------------------------------
+
+
+def _npz_columns(path: Path) -> dict[str, NDArray[Any]]:
+    columns: dict[str, NDArray[Any]] = {}
+    with np.load(path, allow_pickle=False) as archive:
+        for name in archive:
+            array = archive[name]
+            if array.ndim == 2 and array.dtype.kind in "fiub":
+                stem = "x" if name in _MATRICES else f"{name}_"
+                columns |= {f"{stem}{i + 1}": array[:, i] for i in range(array.shape[1])}
+            elif array.ndim == 1:
+                columns[name] = array
+            else:
+                raise DataError(
+                    f"array {name!r} must be a column (n,) or numbers (n, d), got "
+                    f"{array.dtype} {array.shape}",
+                    path,
+                )
+    lengths = {len(array) for array in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"arrays must have one length, got {sorted(lengths)}", path)
+    return columns
+
+
+def _npz_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    columns = _npz_columns(path)
+    chosen = []
+    for name, kind in kinds.items():
+        values = columns[name]
+        if kind == "number":
+            chosen.append(pa.array(values.astype(np.float64), from_pandas=True))
+        else:
+            texts = [str(value) for value in values.tolist()]
+            chosen.append(pa.array([text or None for text in texts], pa.string()))
+    for start in range(0, len(next(iter(columns.values()))), BATCH_ROWS):
+        parts = [array.slice(start, BATCH_ROWS) for array in chosen]
+        yield pa.RecordBatch.from_arrays(parts, names=list(kinds))
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Name the file in whatever goes wrong while it is read."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except DataError as problem:
+        if problem.path is not None:
+            raise
+        raise DataError(problem.problem, path) from None
+    except (pa.ArrowException, OSError, EOFError, BadZipFile, ValueError) as problem:
+        first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        raise DataError(
+            f"cannot be read ({first}); correct that place, or leave the column out", path
+        ) from None

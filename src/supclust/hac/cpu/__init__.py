@@ -1,0 +1,1 @@
+"""CPU kernels, compiled by Numba: one tree, many trees, single linkage."""

@@ -1,0 +1,1 @@
+"""What only trees of more than 2,000 points need."""

@@ -1,0 +1,1 @@
+"""Row operations in explicit vector instructions (LLVM through Numba)."""

@@ -1,0 +1,1 @@
+"""Torch kernels for tensors on any device: all blocks of a batch advance together."""

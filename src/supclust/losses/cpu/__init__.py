@@ -1,0 +1,1 @@
+"""The ExpLink training loss on the host, compiled by Numba."""

@@ -1,0 +1,262 @@
+"""ExpLink training loss of many blocks on the host: value and gradients in one pass (Numba)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supclust.hac.cpu.threads import over_parts
+from supclust.losses.cpu.block_layout import (
+    AVERAGE,
+    CEILING,
+    HIGHEST,
+    LOWEST,
+    SLACK,
+    STAND_IN,
+    block_facts,
+)
+from supclust.losses.cpu.impure_entries import (
+    ACTIVE,
+    BASE,
+    BORN_U,
+    BORN_V,
+    END,
+    INFINITE,
+    MOMENT,
+    SLOPE,
+    STARTS,
+    SUMS,
+    TOTALS,
+    VALUE,
+    U,
+    V,
+    lay_out,
+    pack_entries,
+)
+from supclust.losses.cpu.impure_pairs import count_survivors, replay, unwind
+from supclust.losses.cpu.mixing import Reading, Rules, choose_linkage
+from supclust.losses.cpu.pure_merges import grow_forest, order_rounds, pure_gradient
+from supclust.losses.terms import Terms
+
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TILE = 32
+
+
+class Solved(NamedTuple):
+    """Losses of a batch with their gradients."""
+
+    losses: Doubles
+    """(b,)"""
+    pure: Doubles
+    """(b,) what the pure terms add to them; zeros for ranking."""
+    impure: Doubles
+    """(b,) what the impure terms add to them; likewise."""
+    in_alpha: Doubles
+    """(b,) dJ/dalpha of each block; 0 where alpha is infinite."""
+    in_dissimilarity: Floats | None
+    """(b, n, n) symmetric, half of dJ/df in either triangle; None where not asked for."""
+
+
+def solve(
+    dissimilarity: Floats,
+    labels: Ints,
+    lengths: Ints,
+    alphas: Doubles,
+    terms: Terms,
+    gradient: bool,
+) -> Solved:
+    """Compute the ExpLink losses of a padded batch, blocks in parallel.
+
+    Args:
+        dissimilarity: (b, n, n) float32 or float64, contiguous.
+        labels: (b, n).
+        lengths: (b,).
+        alphas: (b,) from -inf to inf.
+        terms: which terms count.
+        gradient: also compute gradients.
+
+    Returns:
+        Losses and gradients; all statistics are float64 whatever the input.
+
+    Complexity: O(n^2) time and memory per block, at most 12 n^2 bytes for impure pairs or
+    16 n^2 for pure ones, beside the gradient.
+    """
+    b = len(dissimilarity)
+    facts = block_facts(dissimilarity, lengths, alphas)
+    orders = _orders(labels, lengths)
+    losses, parts, in_alpha = np.zeros(b), np.zeros((2, b)), np.zeros(b)
+    out = np.zeros_like(dissimilarity) if gradient else np.zeros((b, 0, 0), dissimilarity.dtype)
+    over_parts(
+        lambda start, stop: _solve_blocks(
+            dissimilarity, labels, orders, lengths, alphas, facts, terms.ranking, terms.adjacent,
+            terms.mean, terms.low, terms.high, terms.every, losses, parts, in_alpha, out, start,
+            stop,
+        ),
+        b,
+    )  # fmt: skip
+    return Solved(losses, parts[0], parts[1], in_alpha, out if gradient else None)
+
+
+def _orders(labels: Ints, lengths: Ints) -> Ints:
+    """(b, n) points of each block by label, then by index; padding last."""
+    padding = np.arange(labels.shape[1]) >= lengths[:, None]
+    # A real label may be as large, but the sort is stable and padding comes later.
+    last = np.where(padding, np.iinfo(np.int64).max, labels)
+    return np.argsort(last, axis=1, kind="stable")
+
+
+@njit(cache=True, nogil=True)
+def _solve_blocks(
+    batch, labels, orders, lengths, alphas, facts, ranking, adjacent, mean, low, high, every,
+    losses, parts, in_alpha, out, start, stop,
+):  # fmt: skip
+    for k in range(start, stop):
+        n = lengths[k]
+        fact = facts[k]
+        order = orders[k, :n]
+        reading = Reading(fact[AVERAGE] != 0.0, fact[STAND_IN])
+        starts = _cluster_starts(labels[k], order)
+        if n < 2 or len(starts) == n + 1 or len(starts) == 2:
+            continue  # no pure merge, or nothing to tell clusters apart by
+        linkage = choose_linkage(alphas[k], fact[LOWEST], fact[HIGHEST], fact[CEILING], n, every)
+        rules = Rules(ranking, adjacent, 0.0 if ranking else high, fact[CEILING])
+        losses[k], in_alpha[k] = _solve(
+            batch[k, :n, :n],
+            reading,
+            order,
+            starts,
+            linkage,
+            rules,
+            fact[SLACK],
+            low,
+            mean,
+            parts[:, k],
+            out[k],
+        )
+
+
+@njit(cache=True, nogil=True)
+def _cluster_starts(labels, order):
+    """Where each cluster starts in the order, and where the last one ends."""
+    n = len(order)
+    starts = np.empty(n + 1, np.int64)
+    count = 0
+    for r in range(n):
+        if r == 0 or labels[order[r]] != labels[order[r - 1]]:
+            starts[count] = r
+            count += 1
+    starts[count] = n
+    return starts[: count + 1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, out):
+    """Loss and dJ/dalpha of one block; its parts, and dJ/df into ``out`` unless it is empty."""
+    pairs, height, weights = grow_forest(D, reading, order, starts, linkage)
+    pairs, height, weights = order_rounds(order, starts, pairs, height, weights)
+    rounds = _rounds(pairs, len(order))
+    limit, tally = _prepare(height, rules, slack)
+    layout, total = lay_out(starts)
+    entries = pack_entries(D, reading, order, layout, total, linkage)
+    live, born = replay(entries, layout, linkage, rules, rounds, height, limit, tally)
+    count_survivors(entries, layout, rules, height, limit, tally, live, born)
+    active = tally[TOTALS, ACTIVE]
+    share = 1.0 / active if mean and active > 0.0 else 1.0
+    loss, slopes = _pure_terms(rules, tally, height, low, mean, share, parts)
+    if out.shape[0] == 0:
+        return loss, 0.0
+    in_alpha = pure_gradient(D, reading, order, linkage, pairs, height, weights, slopes, out)
+    if active > 0.0:
+        in_alpha += share * unwind(entries, layout, rounds, live)
+        _write_impure(order, layout, linkage.alpha, entries, share, out)
+    _mirror(out, len(order))
+    return loss, in_alpha
+
+
+@njit(cache=True, nogil=True)
+def _rounds(pairs, n):
+    """Rounds as `_impure_entries` has them: the merged positions and when they came to be."""
+    born = np.full(n, -1)
+    rounds = np.empty((len(pairs), 4), np.int64)
+    for t in range(len(pairs)):
+        u = pairs[t, 0]
+        v = pairs[t, 1]
+        rounds[t, U] = u
+        rounds[t, V] = v
+        rounds[t, BORN_U] = born[u]
+        rounds[t, BORN_V] = born[v]
+        born[u] = t
+    return rounds
+
+
+@njit(cache=True, nogil=True)
+def _prepare(height, rules, slack):
+    """Bar that an impure linkage has to stay below in each round, and an empty tally."""
+    count = len(height)
+    limit = np.empty(count)
+    tally = np.zeros((3, max(count + 1, 3)))
+    for t in range(count):
+        limit[t] = min(height[t] - slack, rules.ceiling)
+        if not rules.ranking:
+            limit[t] = min(limit[t], rules.high)
+        finite = height[t] <= rules.ceiling
+        tally[SUMS, t + 1] = tally[SUMS, t] + (height[t] if finite else 0.0)
+    return limit, tally
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pure_terms(rules, tally, height, low, mean, share, parts):
+    """Loss, and dJ/dh of every round (0 for an infinite one); writes the (2,) parts."""
+    slopes = np.zeros(len(height))
+    loss = tally[TOTALS, VALUE] * share
+    if rules.ranking:
+        running = 0.0
+        for t in range(len(height)):
+            running += tally[STARTS, t]
+            slopes[t] = running * share if height[t] <= rules.ceiling else 0.0
+        return (np.inf if tally[TOTALS, INFINITE] > 0.0 else loss), slopes
+    total = 0.0
+    active = 0
+    for t in range(len(height)):
+        if height[t] > rules.ceiling:
+            total = np.inf
+            active += 1
+        elif height[t] > low:
+            total += height[t] - low
+            slopes[t] = 1.0
+            active += 1
+    scale = 1.0 / active if mean and active > 0 else 1.0
+    for t in range(len(height)):
+        slopes[t] *= scale
+    parts[0] = total * scale
+    parts[1] = loss
+    return loss + total * scale, slopes
+
+
+@njit(cache=True, nogil=True)
+def _write_impure(order, layout, alpha, entries, share, out):
+    for r in range(len(order)):
+        base = layout[r, BASE]
+        i = order[r]
+        for c in range(layout[r, END], len(order)):
+            out[i, order[c]] = share * (
+                entries[base + c, SLOPE] + alpha * entries[base + c, MOMENT]
+            )
+
+
+@njit(cache=True, nogil=True)
+def _mirror(out, n):
+    """Share what stands in one of the two triangles equally between both."""
+    for top in range(0, n, _TILE):
+        for left in range(top, n, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(max(left, i + 1), min(left + _TILE, n)):
+                    half = (out[i, j] + out[j, i]) / 2
+                    out[i, j] = half
+                    out[j, i] = half

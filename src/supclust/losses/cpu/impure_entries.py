@@ -1,0 +1,71 @@
+"""The entries of impure pairs: what columns mean, where they stand, how they begin (Numba)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from supclust.hac.cpu.simd.exp import exponential
+from supclust.losses.cpu.mixing import LINEAR, leaf_weight, value_of
+
+# Columns of an entry that stands for a pair of clusters,
+PSI, WEIGHT = 0, 1
+# of one that keeps the record of a merge,
+GAP, SHARE, COUNTS = 0, 1, 2
+# and of one on the way back.
+MOMENT, SLOPE = 0, 1
+
+# A share of its own: either part has all of what comes back to the union.
+BOTH = -1.0
+
+# Two counts in one float64, exact below 2^26 rounds each: memory is what large blocks wait for.
+COUNT_UNIT = 2.0**26
+
+# Columns of a round: it merges positions U < V, made in rounds BORN_U and BORN_V (-1: a point).
+U, V, BORN_U, BORN_V = 0, 1, 2, 3
+# Columns of the layout: entry [r, c] is number layout[r, BASE] + c, for c from layout[r, END] on.
+BASE, END = 0, 1
+# Rows of the tally, (3, R + 1): sums of the heights before each round; a difference array of how
+# many pairs violate each round; three totals: the value, the active terms, the infinite ones.
+SUMS, STARTS, TOTALS = 0, 1, 2
+VALUE, ACTIVE, INFINITE = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def lay_out(starts):  # type: ignore[no-untyped-def]
+    """Layout (n, 2) of the entries of all impure pairs of points, and their number."""
+    n = starts[-1]
+    layout = np.empty((n, 2), np.int64)
+    total = 0
+    for k in range(len(starts) - 1):
+        for r in range(starts[k], starts[k + 1]):
+            layout[r, BASE] = total - starts[k + 1]
+            layout[r, END] = starts[k + 1]
+            total += n - starts[k + 1]
+    return layout, total
+
+
+@njit(cache=True, nogil=True)
+def pack_entries(D, reading, order, layout, total, linkage):  # type: ignore[no-untyped-def]
+    """Entries (e, 3) of all impure pairs of points."""
+    n = len(order)
+    entries = np.empty((total, 3))
+    psi = np.empty(n)
+    weight = np.empty(n)
+    e = 0
+    for r in range(n):
+        i = order[r]
+        columns = order[layout[r, END] :]
+        for k in range(len(columns)):
+            psi[k] = value_of(D, reading, i, columns[k])
+        if linkage.form == LINEAR:
+            for k in range(len(columns)):  # nothing but arithmetic in a row: vectorised
+                weight[k] = exponential(linkage.alpha * (psi[k] - linkage.centre))
+        else:
+            for k in range(len(columns)):
+                weight[k] = leaf_weight(linkage, psi[k], i, columns[k], n)
+        for k in range(len(columns)):
+            entries[e + k, PSI] = psi[k]
+            entries[e + k, WEIGHT] = weight[k]
+        e += len(columns)
+    return entries

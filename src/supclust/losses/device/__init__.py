@@ -1,0 +1,1 @@
+"""The ExpLink training loss in torch, for tensors on any device."""

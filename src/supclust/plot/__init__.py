@@ -1,0 +1,10 @@
+"""Pictures for notebooks and papers: ``supclust.plot.dendrogram(Z, labels)`` and others.
+
+All return matplotlib axes, draw into ``ax=`` where it is given, and never open a window.
+"""
+
+from __future__ import annotations
+
+from supclust.plot.axes import alpha, dendrogram, table, threshold
+
+__all__ = ["alpha", "dendrogram", "table", "threshold"]

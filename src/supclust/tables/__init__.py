@@ -1,0 +1,1 @@
+"""Results to tables: means over splits, significance, formats, the paper beside ours."""

@@ -1,0 +1,137 @@
+"""Condensed vectors: the same trees as of the square, whatever way they take."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import squareform
+
+import supclust
+from supclust.hac import linkages
+from supclust.hac.cpu import dispatch as chain
+from supclust.hac.cpu.condensed import points_of, unfold_checked
+from supclust.hac.cpu.simd.argmin import VECTOR_BYTES
+from supclust.hac.cpu.workspace import large_rooms
+
+DTYPES = [np.float32, np.float64]
+SIZES = (*range(2, 70), 127, 128, 129, 300)  # around every multiple of a tile
+MEMBERS = [-math.inf, -1.0, 0.0, 1.0, math.inf]
+
+
+def random_condensed(rng: np.random.Generator, n: int, dtype: type = np.float64) -> np.ndarray:
+    return rng.normal(size=n * (n - 1) // 2).astype(dtype)
+
+
+def unfolded(condensed: np.ndarray, step: int | None = None) -> tuple[np.ndarray, list]:
+    """The square, whose diagonal stays NaN, in parts of ``step`` rows, and what was found."""
+    n = points_of(condensed)
+    square = np.full((n, n), np.nan, condensed.dtype)
+    found = [
+        unfold_checked(condensed, n, square, start, min(start + (step or n), n))
+        for start in range(0, n, step or n)
+    ]
+    return square, found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unfolds_as_scipy_does(dtype: type, rng: np.random.Generator) -> None:
+    side = VECTOR_BYTES // np.dtype(dtype).itemsize
+    for n in SIZES:
+        condensed = random_condensed(rng, n, dtype)
+        expected = squareform(condensed, checks=False)
+        np.fill_diagonal(expected, np.nan)
+        for step in (None, side, 3 * side):
+            square, found = unfolded(condensed, step)
+            np.testing.assert_array_equal(square, expected)
+            assert all(plain for plain, _, _ in found)
+            assert min(low for _, low, _ in found) == condensed.min()
+            assert max(high for _, _, high in found) == condensed.max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 2e30, -2e30])
+def test_anything_odd_is_seen_wherever_it_stands(
+    dtype: type, odd: float, rng: np.random.Generator
+) -> None:
+    for n in (2, 5, 16, 17, 41):
+        condensed = random_condensed(rng, n, dtype)
+        for place in range(condensed.size):
+            changed = condensed.copy()
+            changed[place] = odd
+            assert not unfolded(changed)[1][0][0]
+
+
+@pytest.mark.parametrize("alpha", MEMBERS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("small", [2000, 40], ids=["small kernel", "large kernel"])
+def test_same_tree_as_of_the_square(
+    alpha: float, dtype: type, small: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "SMALL", small)
+    for n in (2, 3, 17, 130):
+        plain = random_condensed(rng, n, dtype)
+        infinite = np.where(rng.random(plain.size) < 0.3, np.inf, plain).astype(dtype)
+        for given in (plain, infinite, plain * dtype(1e32)):
+            kept = given.copy()
+            found = supclust.linkage(given, alpha=alpha)
+            square = squareform(given, checks=False)
+            np.testing.assert_array_equal(found, supclust.linkage(square, alpha=alpha))
+            np.testing.assert_array_equal(given, kept)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_was_in_memory_before_is_not_converted(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The diagonal of a lent square is anything: a signalling NaN would warn."""
+    monkeypatch.setattr(chain, "SMALL", 40)
+    with large_rooms((80, 80), dtype=np.dtype(np.float32)) as (room,):
+        room.view(np.uint32)[:] = 0x7FA00000
+    supclust.linkage(random_condensed(rng, 80, np.float32) * np.float32(1e32), "single")
+
+
+def test_alpha_beyond_float32(rng: np.random.Generator) -> None:
+    condensed = random_condensed(rng, 30, np.float32)
+    expected = supclust.linkage(squareform(condensed), alpha=1e39)
+    np.testing.assert_array_equal(supclust.linkage(condensed, alpha=1e39), expected)
+
+
+def test_any_layout(rng: np.random.Generator) -> None:
+    condensed = random_condensed(rng, 30)
+    wide = np.zeros(2 * condensed.size)
+    wide[::2] = condensed
+    expected = supclust.linkage(condensed, "average")
+    np.testing.assert_array_equal(supclust.linkage(wide[::2], "average"), expected)
+    np.testing.assert_array_equal(linkages([wide[::2]], "average")[0], expected)
+
+
+@pytest.mark.parametrize("alpha", MEMBERS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_blocks_of_either_form(alpha: float, dtype: type, rng: np.random.Generator) -> None:
+    sizes = [1, 2, 40, 7, 2100, 3]
+    condensed = [random_condensed(rng, n, dtype) for n in sizes]
+    condensed[3][5] = np.inf
+    squares = [
+        squareform(c, checks=False) if c.size else np.zeros((1, 1), dtype) for c in condensed
+    ]
+    expected = [supclust.linkage(square, alpha=alpha) for square in squares]
+    mixed = [
+        c if k % 2 else square for k, (c, square) in enumerate(zip(condensed, squares, strict=True))
+    ]
+    for blocks in (condensed, mixed):
+        for tree, one in zip(linkages(blocks, alpha=alpha), expected, strict=True):
+            np.testing.assert_array_equal(tree, one)
+
+
+@pytest.mark.parametrize("n", [9, 2100])
+def test_what_is_wrong_is_refused(n: int, rng: np.random.Generator) -> None:
+    condensed = random_condensed(rng, n)
+    condensed[0] = np.nan
+    with pytest.raises(ValueError, match=r"neither NaN nor -inf; received nan at \[0, 1\]"):
+        supclust.linkage(condensed, "average")
+    with pytest.raises(ValueError, match=r"block 1: .*received nan at \[0, 1\]"):
+        linkages([np.zeros(3), condensed], "average")
+    with pytest.raises(ValueError, match=r"block 1: .*received 4, between 3 \(3 points\)"):
+        linkages([np.zeros(3), np.zeros(4)], "average")

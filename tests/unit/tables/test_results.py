@@ -1,0 +1,123 @@
+"""Results on disk: atomic, distrustful, and conflicts that name the difference."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from supclust.tables.results import (
+    OtherConfigError,
+    differences,
+    find_results,
+    finished,
+    read_json,
+    read_result,
+    write_json,
+    write_text,
+)
+
+
+def example(**changes: Any) -> dict[str, Any]:
+    result = {
+        "status": "done",
+        "dataset": "faces",
+        "source": "real",
+        "objective": "mst",
+        "split": 0,
+        "seed": 0,
+        "linkages": {"single": {}},
+        "config_hash": "h",
+        "config": {"recipe": {"lr": 0.1}},
+    }
+    return {**result, **changes}
+
+
+def test_infinities_survive_and_the_file_is_standard_json(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "x.json"
+    write_json(path, {"alpha": -math.inf, "list": [math.inf, 1.5], "none": math.nan})
+
+    def refuse(token: str) -> None:
+        raise AssertionError(f"{token} is not JSON")
+
+    json.loads(path.read_text(), parse_constant=refuse)
+    assert read_json(path) == {"alpha": -math.inf, "list": [math.inf, 1.5], "none": None}
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.json"
+    write_json(path, {"a": 1})
+
+    def power_failure(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", power_failure)
+    with pytest.raises(KeyboardInterrupt):
+        write_json(path, {"a": 2})
+    assert read_json(path) == {"a": 1}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"status": "done"}', "\x00\x01"])
+def test_what_is_not_a_result_is_none(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(content)
+    assert read_result(path) is None
+    assert read_result(tmp_path / "absent.json") is None
+
+
+def test_every_truncation_of_a_result_is_distrusted(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    write_json(path, example())
+    content = path.read_bytes().rstrip()
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        assert read_result(path) is None
+
+
+def test_finished_only_if_done_and_of_the_same_settings(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    identity = {"recipe": {"lr": 0.1}}
+    assert finished(path, "h", identity) is None
+    write_json(path, example(status="failed"))
+    assert finished(path, "h", identity) is None
+    assert finished(path, "other", identity) is None
+    write_json(path, example(linkages={}))
+    assert finished(path, "h", identity) is None
+    write_json(path, example())
+    assert finished(path, "h", identity) == example()
+    with pytest.raises(OtherConfigError, match=r"recipe\.lr: 0\.1 there, 0\.2 here"):
+        finished(path, "other", {"recipe": {"lr": 0.2}})
+
+
+def test_differences_name_what_is_new_and_what_is_gone() -> None:
+    assert differences({"a": 1, "b": 2}, {"a": 1, "c": 3}) == [
+        "c: nothing there, 3 here",
+        "b: 2 there, nothing here",
+    ]
+
+
+def test_results_are_found_below_a_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write_json(tmp_path / "b" / "result.json", example(split=1))
+    write_json(tmp_path / "a" / "x" / "result.json", example(status="failed"))
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "result.json").write_text("{")
+    assert [result["status"] for result in find_results(tmp_path)] == ["failed", "done"]
+    assert "cannot be read" in caplog.text
+    with pytest.raises(ValueError, match="is none"):
+        list(find_results(tmp_path / "nowhere"))
+
+
+def test_others_may_read_what_is_written(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_text(tmp_path / "a" / "result.json", "{}")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a" / "result.json").stat().st_mode & 0o777 == 0o644
