@@ -21,9 +21,9 @@ def forget_outdated(package: Path) -> list[Path]:
         What was deleted; Numba compiles it again when it is needed.
     """
     folders = []
-    for path, names, _ in os.walk(package):
+    for folder, names, _ in os.walk(package):
         names[:] = [name for name in names if name != "__pycache__"]
-        folders.append(Path(path))
+        folders.append(Path(folder))
     indices = [index for folder in folders for index in _dated(folder / "__pycache__", ".nbi")]
     if not indices:
         return []
