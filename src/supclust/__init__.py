@@ -5,11 +5,11 @@ Public names are imported on first use, so ``import supclust`` loads neither tor
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from supclust._compiled import forget_outdated
+from supclust._lazy import attach
 
 if TYPE_CHECKING:
     from supclust import data as data
@@ -29,36 +29,23 @@ __version__ = "0.1.0"
 
 forget_outdated(Path(__file__).parent)  # before anything compiled is loaded
 
-# Adding a public name: one entry here, and the import above for type checkers.
-_HOME_OF_NAME = {
-    "ExpLinkClustering": "supclust.estimator.explink",
-    "SupervisedHAC": "supclust.estimator.supervised",
-    "linkage": "supclust.hac._linkage",
-}
-_SUBPACKAGES = (
-    "data",
-    "dissimilarity",
-    "estimator",
-    "hac",
-    "losses",
-    "metric_learning",
-    "metrics",
-    "objectives",
-    "plot",
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "estimator.explink": ("ExpLinkClustering",),
+        "estimator.supervised": ("SupervisedHAC",),
+        "hac._linkage": ("linkage",),
+    },
+    submodules=(
+        "data",
+        "dissimilarity",
+        "estimator",
+        "hac",
+        "losses",
+        "metric_learning",
+        "metrics",
+        "objectives",
+        "plot",
+    ),
 )
-
-__all__ = ["__version__", *_HOME_OF_NAME, *_SUBPACKAGES]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _SUBPACKAGES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _HOME_OF_NAME:
-        value = getattr(importlib.import_module(_HOME_OF_NAME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ += ["__version__"]

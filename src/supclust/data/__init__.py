@@ -1,43 +1,42 @@
 """Labelled blocks of points: records, readers, splits, stand-ins.
 
-Everything is imported on first use, so that ``import supclust.data`` costs nothing: no pandas, no
-torch, no Lightning until something needs them.
+Names are imported on first use: no pandas, torch or Lightning until something needs them.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_EXPORTS = {
-    "Block": "block",
-    "BlockBatch": "batch",
-    "BlockDataModule": "datamodule",
-    "Dataset": "block",
-    "DataError": "errors",
-    "load_dataset": "sets.registry",
-    "list_datasets": "sets.registry",
-    "check_path": "check",
-    "default_cache_dir": "cache",
-    "split": "splits",
-    "split_dataset": "splits",
-    "DatasetSplit": "splits",
-    "SplitIndices": "splits",
-    "shape": "sets.shapes",
-    "read_shape": "sets.shapes",
-}
+from supclust._lazy import attach
 
-__all__ = sorted(_EXPORTS)
+if TYPE_CHECKING:
+    from supclust.data.batch import BlockBatch as BlockBatch
+    from supclust.data.block import Block as Block
+    from supclust.data.block import Dataset as Dataset
+    from supclust.data.cache import default_cache_dir as default_cache_dir
+    from supclust.data.check import check_path as check_path
+    from supclust.data.datamodule import BlockDataModule as BlockDataModule
+    from supclust.data.errors import DataError as DataError
+    from supclust.data.sets.registry import list_datasets as list_datasets
+    from supclust.data.sets.registry import load_dataset as load_dataset
+    from supclust.data.sets.shapes import read_shape as read_shape
+    from supclust.data.sets.shapes import shape as shape
+    from supclust.data.splits import DatasetSplit as DatasetSplit
+    from supclust.data.splits import SplitIndices as SplitIndices
+    from supclust.data.splits import split as split
+    from supclust.data.splits import split_dataset as split_dataset
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _EXPORTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_EXPORTS[name]}")
-    value = getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_EXPORTS])
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "block": ("Block", "Dataset"),
+        "batch": ("BlockBatch",),
+        "datamodule": ("BlockDataModule",),
+        "errors": ("DataError",),
+        "sets.registry": ("load_dataset", "list_datasets"),
+        "check": ("check_path",),
+        "cache": ("default_cache_dir",),
+        "splits": ("DatasetSplit", "SplitIndices", "split", "split_dataset"),
+        "sets.shapes": ("read_shape", "shape"),
+    },
+)

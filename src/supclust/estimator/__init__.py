@@ -5,25 +5,18 @@ Names are imported on first use: `ExpLinkClustering` needs no torch.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from supclust._lazy import attach
 
 if TYPE_CHECKING:
-    from supclust.estimator.explink import ExpLinkClustering
-    from supclust.estimator.supervised import SupervisedHAC
+    from supclust.estimator.explink import ExpLinkClustering as ExpLinkClustering
+    from supclust.estimator.supervised import SupervisedHAC as SupervisedHAC
 
-__all__ = ["ExpLinkClustering", "SupervisedHAC"]
-
-_HOME = {"ExpLinkClustering": "explink", "SupervisedHAC": "supervised"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "explink": ("ExpLinkClustering",),
+        "supervised": ("SupervisedHAC",),
+    },
+)

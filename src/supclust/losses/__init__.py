@@ -5,45 +5,29 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from supclust._lazy import attach
 
 if TYPE_CHECKING:
-    from supclust.losses.explink import explink_loss, explink_losses
-    from supclust.losses.mst import mst_loss, mst_losses
-    from supclust.losses.pairs import all_pairs_loss, all_pairs_losses, best_loss, best_losses
-    from supclust.losses.triplets import sample_triplets, triplet_loss, triplet_losses
+    from supclust.losses.explink import explink_loss as explink_loss
+    from supclust.losses.explink import explink_losses as explink_losses
+    from supclust.losses.mst import mst_loss as mst_loss
+    from supclust.losses.mst import mst_losses as mst_losses
+    from supclust.losses.pairs import all_pairs_loss as all_pairs_loss
+    from supclust.losses.pairs import all_pairs_losses as all_pairs_losses
+    from supclust.losses.pairs import best_loss as best_loss
+    from supclust.losses.pairs import best_losses as best_losses
+    from supclust.losses.triplets import sample_triplets as sample_triplets
+    from supclust.losses.triplets import triplet_loss as triplet_loss
+    from supclust.losses.triplets import triplet_losses as triplet_losses
 
-__all__ = [
-    "all_pairs_loss",
-    "all_pairs_losses",
-    "best_loss",
-    "best_losses",
-    "explink_loss",
-    "explink_losses",
-    "mst_loss",
-    "mst_losses",
-    "sample_triplets",
-    "triplet_loss",
-    "triplet_losses",
-]
-
-_NAMES_BY_MODULE = {
-    "explink": ("explink_loss", "explink_losses"),
-    "mst": ("mst_loss", "mst_losses"),
-    "pairs": ("all_pairs_loss", "all_pairs_losses", "best_loss", "best_losses"),
-    "triplets": ("sample_triplets", "triplet_loss", "triplet_losses"),
-}
-_HOME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "explink": ("explink_loss", "explink_losses"),
+        "mst": ("mst_loss", "mst_losses"),
+        "pairs": ("all_pairs_loss", "all_pairs_losses", "best_loss", "best_losses"),
+        "triplets": ("sample_triplets", "triplet_loss", "triplet_losses"),
+    },
+)

@@ -5,103 +5,66 @@ Names are imported on first use, so that scoring NumPy arrays never imports torc
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from supclust._lazy import attach
 
 if TYPE_CHECKING:
-    from supclust.metrics.bcubed import (
-        BCubedScores,
-        BCubedSums,
-        bcubed_from_sums,
-        bcubed_scores,
-        bcubed_sums,
-    )
-    from supclust.metrics.merges import MergePairs, merge_pairs
-    from supclust.metrics.pairwise import (
-        PairCounts,
-        PairwiseScores,
-        pair_counts,
-        pairwise_scores,
-        scores_from_counts,
-    )
-    from supclust.metrics.purity import (
-        MeanPurity,
-        dendrogram_purity,
-        mean_purity,
-        purity_from_merges,
-    )
-    from supclust.metrics.rand import adjusted_rand
-    from supclust.metrics.stateful import BCubed, DendrogramPurity, PairwiseF1
-    from supclust.metrics.threshold import (
-        BestThreshold,
-        ThresholdCurve,
-        best_of_curve,
-        best_threshold,
-        curve_from_merges,
-        threshold_curve,
-    )
+    from supclust.metrics.bcubed import BCubedScores as BCubedScores
+    from supclust.metrics.bcubed import BCubedSums as BCubedSums
+    from supclust.metrics.bcubed import bcubed_from_sums as bcubed_from_sums
+    from supclust.metrics.bcubed import bcubed_scores as bcubed_scores
+    from supclust.metrics.bcubed import bcubed_sums as bcubed_sums
+    from supclust.metrics.merges import MergePairs as MergePairs
+    from supclust.metrics.merges import merge_pairs as merge_pairs
+    from supclust.metrics.pairwise import PairCounts as PairCounts
+    from supclust.metrics.pairwise import PairwiseScores as PairwiseScores
+    from supclust.metrics.pairwise import pair_counts as pair_counts
+    from supclust.metrics.pairwise import pairwise_scores as pairwise_scores
+    from supclust.metrics.pairwise import scores_from_counts as scores_from_counts
+    from supclust.metrics.purity import MeanPurity as MeanPurity
+    from supclust.metrics.purity import dendrogram_purity as dendrogram_purity
+    from supclust.metrics.purity import mean_purity as mean_purity
+    from supclust.metrics.purity import purity_from_merges as purity_from_merges
+    from supclust.metrics.rand import adjusted_rand as adjusted_rand
+    from supclust.metrics.stateful import BCubed as BCubed
+    from supclust.metrics.stateful import DendrogramPurity as DendrogramPurity
+    from supclust.metrics.stateful import PairwiseF1 as PairwiseF1
+    from supclust.metrics.threshold import BestThreshold as BestThreshold
+    from supclust.metrics.threshold import ThresholdCurve as ThresholdCurve
+    from supclust.metrics.threshold import best_of_curve as best_of_curve
+    from supclust.metrics.threshold import best_threshold as best_threshold
+    from supclust.metrics.threshold import curve_from_merges as curve_from_merges
+    from supclust.metrics.threshold import threshold_curve as threshold_curve
 
-__all__ = [
-    "BCubed",
-    "BCubedScores",
-    "BCubedSums",
-    "BestThreshold",
-    "DendrogramPurity",
-    "MeanPurity",
-    "MergePairs",
-    "PairCounts",
-    "PairwiseF1",
-    "PairwiseScores",
-    "ThresholdCurve",
-    "adjusted_rand",
-    "bcubed_from_sums",
-    "bcubed_scores",
-    "bcubed_sums",
-    "best_of_curve",
-    "best_threshold",
-    "curve_from_merges",
-    "dendrogram_purity",
-    "mean_purity",
-    "merge_pairs",
-    "pair_counts",
-    "pairwise_scores",
-    "purity_from_merges",
-    "scores_from_counts",
-    "threshold_curve",
-]
-
-_NAMES_BY_MODULE = {
-    "bcubed": ("BCubedScores", "BCubedSums", "bcubed_from_sums", "bcubed_scores", "bcubed_sums"),
-    "merges": ("MergePairs", "merge_pairs"),
-    "pairwise": (
-        "PairCounts",
-        "PairwiseScores",
-        "pair_counts",
-        "pairwise_scores",
-        "scores_from_counts",
-    ),
-    "purity": ("MeanPurity", "dendrogram_purity", "mean_purity", "purity_from_merges"),
-    "rand": ("adjusted_rand",),
-    "stateful": ("BCubed", "DendrogramPurity", "PairwiseF1"),
-    "threshold": (
-        "BestThreshold",
-        "ThresholdCurve",
-        "best_of_curve",
-        "best_threshold",
-        "curve_from_merges",
-        "threshold_curve",
-    ),
-}
-_HOME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "bcubed": (
+            "BCubedScores",
+            "BCubedSums",
+            "bcubed_from_sums",
+            "bcubed_scores",
+            "bcubed_sums",
+        ),
+        "merges": ("MergePairs", "merge_pairs"),
+        "pairwise": (
+            "PairCounts",
+            "PairwiseScores",
+            "pair_counts",
+            "pairwise_scores",
+            "scores_from_counts",
+        ),
+        "purity": ("MeanPurity", "dendrogram_purity", "mean_purity", "purity_from_merges"),
+        "rand": ("adjusted_rand",),
+        "stateful": ("BCubed", "DendrogramPurity", "PairwiseF1"),
+        "threshold": (
+            "BestThreshold",
+            "ThresholdCurve",
+            "best_of_curve",
+            "best_threshold",
+            "curve_from_merges",
+            "threshold_curve",
+        ),
+    },
+)

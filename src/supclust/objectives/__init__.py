@@ -6,24 +6,26 @@ Names are imported on first use: Lightning takes seconds to import.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from supclust._lazy import attach
 
 if TYPE_CHECKING:
-    from supclust.objectives.all_pairs import AllPairs
-    from supclust.objectives.alpha_after_training import fit_alpha
-    from supclust.objectives.base import Objective
-    from supclust.objectives.best import Best
-    from supclust.objectives.divergence import TrainingDiverged
-    from supclust.objectives.exp_alpha import ExpAlpha
-    from supclust.objectives.exp_minus import ExpMinus
-    from supclust.objectives.exp_plus import ExpPlus
-    from supclust.objectives.exp_zero import ExpZero
-    from supclust.objectives.mst import MST
-    from supclust.objectives.recipe import Recipe
-    from supclust.objectives.split_adam import SplitAdam
-    from supclust.objectives.stopping import Plateau
-    from supclust.objectives.trainer import quiet_trainer
-    from supclust.objectives.triplet import Triplet
+    from supclust.objectives.all_pairs import AllPairs as AllPairs
+    from supclust.objectives.alpha_after_training import fit_alpha as fit_alpha
+    from supclust.objectives.base import Objective as Objective
+    from supclust.objectives.best import Best as Best
+    from supclust.objectives.divergence import TrainingDiverged as TrainingDiverged
+    from supclust.objectives.exp_alpha import ExpAlpha as ExpAlpha
+    from supclust.objectives.exp_minus import ExpMinus as ExpMinus
+    from supclust.objectives.exp_plus import ExpPlus as ExpPlus
+    from supclust.objectives.exp_zero import ExpZero as ExpZero
+    from supclust.objectives.mst import MST as MST
+    from supclust.objectives.recipe import Recipe as Recipe
+    from supclust.objectives.split_adam import SplitAdam as SplitAdam
+    from supclust.objectives.stopping import Plateau as Plateau
+    from supclust.objectives.trainer import quiet_trainer as quiet_trainer
+    from supclust.objectives.triplet import Triplet as Triplet
 
 OBJECTIVES = {
     "all_pairs": "AllPairs",
@@ -37,36 +39,20 @@ OBJECTIVES = {
 }
 """Name of an objective -> name of its class."""
 
-_HOME = {
-    **{class_name: name for name, class_name in OBJECTIVES.items()},
-    "Objective": "base",
-    "Plateau": "stopping",
-    "Recipe": "recipe",
-    "SplitAdam": "split_adam",
-    "TrainingDiverged": "divergence",
-    "fit_alpha": "alpha_after_training",
-    "quiet_trainer": "trainer",
-}
-
-__all__ = [
-    "MST",
-    "OBJECTIVES",
-    "AllPairs",
-    "Best",
-    "ExpAlpha",
-    "ExpMinus",
-    "ExpPlus",
-    "ExpZero",
-    "Objective",
-    "Plateau",
-    "Recipe",
-    "SplitAdam",
-    "TrainingDiverged",
-    "Triplet",
-    "fit_alpha",
-    "objective_class",
-    "quiet_trainer",
-]
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        **{name: (class_name,) for name, class_name in OBJECTIVES.items()},
+        "alpha_after_training": ("fit_alpha",),
+        "base": ("Objective",),
+        "divergence": ("TrainingDiverged",),
+        "recipe": ("Recipe",),
+        "split_adam": ("SplitAdam",),
+        "stopping": ("Plateau",),
+        "trainer": ("quiet_trainer",),
+    },
+)
+__all__ += ["OBJECTIVES", "objective_class"]
 
 
 def objective_class(name: str) -> type[Objective]:
@@ -82,16 +68,3 @@ def objective_class(name: str) -> type[Objective]:
         )
     found: type[Objective] = getattr(import_module(f"{__name__}.{name}"), OBJECTIVES[name])
     return found
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    # Keep the object: a submodule of the same name (``fit_alpha``) would otherwise shadow it.
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
