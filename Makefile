@@ -11,14 +11,14 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3.1
 
 # For example: make test PYTEST_ARGS="tests/unit/hac -x"
 PYTEST_ARGS ?=
-# pytest-xdist processes; 0 is none. Two were slower on two busy cores (31 to 102 s against 21 to 34).
-WORKERS ?= 0
+# pytest-xdist processes; 0 is none.
+WORKERS ?= 2
 ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup test test-slow lint type imports format bench train reproduce docs smoke clean
+.PHONY: help setup browser check test test-slow lint type imports format bench train reproduce docs smoke clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,20 @@ $(DOCS_STAMP): $(STAMP)
 
 setup: $(STAMP) ## create .venv (VENV=...) and install the pinned development environment
 
-test: setup lint type imports ## lint, types, import rules, then the fast tests (PYTEST_ARGS=...)
+# The browser tests drive Debian's Chromium; where it cannot be installed they are skipped, visibly.
+browser: ## install Chromium for the browser tests (Debian, as root; elsewhere it does nothing)
+	@if command -v chromedriver >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Debian's Chromium for the browser tests"; \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install chromium chromium-driver; } >/dev/null 2>&1 \
+		|| echo "Chromium could not be installed: the browser tests will be skipped"; \
+	else echo "no Chromium here: the browser tests will be skipped"; fi
+
+check: setup lint type imports ## lint, types, import rules, unit and property tests without subprocesses: two minutes
+	$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow and not reproduction and not subprocess and not browser" \
+		tests/unit tests/properties $(PYTEST_ARGS)
+
+test: setup browser lint type imports ## everything CI runs: lint, types, import rules, all fast tests (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 test-slow: setup ## the slow tests and the reproduction of published numbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from types import CodeType, FunctionType
 
 # Numba notices a change of the file a kernel stands in, but not of the kernels it calls: a stale
 # cache would test yesterday's code. So each state of the compiled sources has a cache of its own.
@@ -22,6 +23,32 @@ from hypothesis import settings  # noqa: E402
 settings.register_profile("developer", deadline=None)
 settings.register_profile("continuous-integration", deadline=None, derandomize=True)
 settings.load_profile("continuous-integration" if os.environ.get("CI") else "developer")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start another process, by themselves or through a helper."""
+    for item in items:
+        if isinstance(item, pytest.Function) and _starts_process(item.function, set()):
+            item.add_marker("subprocess")
+
+
+def _starts_process(function: FunctionType, seen: set[str]) -> bool:
+    """Whether a function, or one of its module that it calls, refers to ``subprocess``."""
+    names, codes = set(), [function.__code__]
+    while codes:
+        code = codes.pop()
+        names |= {*code.co_names, *code.co_freevars}
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    if names & {"subprocess", "multiprocessing", "Popen"}:
+        return True
+    called = [function.__globals__.get(name) for name in names - seen]
+    seen |= names
+    return any(
+        isinstance(f, FunctionType)
+        and f.__globals__ is function.__globals__
+        and _starts_process(f, seen)
+        for f in called
+    )
 
 
 @pytest.fixture
