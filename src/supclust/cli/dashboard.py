@@ -28,8 +28,8 @@ def run(options: argparse.Namespace) -> int:
     """Save the workspace, or write its definition."""
     import os
 
+    from supclust.data.files import write_json
     from supclust.experiment.dashboard import build_workspace, definition
-    from supclust.tables.results import write_json
 
     entity = options.entity or os.environ.get("WANDB_ENTITY")
     if not entity and not options.dry_run:

@@ -121,7 +121,7 @@ def write_figure(figure: Figure, path: Path) -> None:
     """Write a picture completely or not at all; the same figure gives the same bytes."""
     from matplotlib import rc_context
 
-    from supclust.tables.results import write_bytes
+    from supclust.data.files import write_bytes
 
     drawn = io.BytesIO()
     kind = path.suffix[1:]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from supclust.cluster.cut import Cut
 from supclust.data.block import n_pairs
-from supclust.tables.results import read_json
+from supclust.data.files import read_json
 
 if TYPE_CHECKING:
     from supclust.cluster.flat import Ints, Labels

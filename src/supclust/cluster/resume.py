@@ -7,18 +7,16 @@ the output is there.
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
+from supclust.data.files import atomic_file, read_json, write_json
 
 _JOB = "job.json"
 
@@ -72,12 +70,11 @@ class Progress:
 
     def store(self, chunk: int, labels: NDArray[np.int32]) -> None:
         """Keep the clusters of a chunk."""
-        draft = self.folder / f"draft-{chunk}"
-        with draft.open("wb") as stream:
-            np.save(stream, labels)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(draft, self.folder / f"clusters-{chunk:06d}.npy")
+        with (
+            atomic_file(self.folder / f"clusters-{chunk:06d}.npy") as draft,
+            draft.open("wb") as file,
+        ):
+            np.save(file, labels)
 
     def load(self, chunk: int) -> NDArray[np.int32]:
         """Clusters of a finished chunk."""
@@ -92,22 +89,12 @@ class Progress:
 
     def _begin(self) -> None:
         """Keep what fits, discard what belongs to another input, model or options."""
-        job = _read(self.folder / _JOB)
+        job = read_json(self.folder / _JOB) or {}
         same = job.get("fingerprint") == self.fingerprint
         self.discarded = bool(job) and not same
         for path in self.folder.iterdir():
-            stale = path.name.startswith(("draft-", "waiting-")) or not same
+            stale = path.name.startswith((".", "draft-", "waiting-")) or not same
             if stale and path.name != "lock":
                 path.unlink()
         if not same:
-            draft = self.folder / "draft-job"
-            draft.write_text(json.dumps({"fingerprint": self.fingerprint}), encoding="utf-8")
-            os.replace(draft, self.folder / _JOB)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+            write_json(self.folder / _JOB, {"fingerprint": self.fingerprint})

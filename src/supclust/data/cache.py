@@ -15,7 +15,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from supclust.data.block import Block, Dataset, n_pairs
+from supclust.data.files import atomic_folder, write_json, write_text
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -87,7 +87,7 @@ def load_entry(entry: Path) -> Dataset | None:
     Arrays are mapped copy-on-write: writing to them changes neither the file nor another process's
     view.
     """
-    if not (entry / MANIFEST).is_file():
+    if not entry.exists():
         return None
     try:
         manifest = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
@@ -100,42 +100,19 @@ def load_entry(entry: Path) -> Dataset | None:
         return _from_arrays(manifest, arrays)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
         _logger.warning("data cache entry %s is damaged (%s); rebuilding it", entry, problem)
+        shutil.rmtree(entry, ignore_errors=True)
         return None
 
 
 def _store(dataset: Dataset, entry: Path) -> None:
-    """Write an entry beside its place and rename it there; whoever comes first wins."""
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f"draft-{os.getpid()}-", dir=entry.parent))
-    try:
+    """Write an entry, unless another process made the same one in the meantime."""
+    with atomic_folder(entry, replace=False) as draft:
         manifest, arrays = _to_arrays(dataset)
         manifest["arrays"] = {}
         for name, array in arrays.items():
             np.save(draft / f"{name}.npy", array, allow_pickle=False)
             manifest["arrays"][name] = _file_hash(draft / f"{name}.npy")
-        (draft / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-        _publish(draft, entry)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _publish(draft: Path, entry: Path) -> None:
-    for _ in range(5):
-        try:
-            os.rename(draft, entry)
-            return
-        except OSError:
-            if not entry.exists():
-                raise
-        if load_entry(entry) is not None:
-            return  # another process made the same entry meanwhile
-        damaged = Path(tempfile.mkdtemp(prefix="damaged-", dir=entry.parent))
-        try:
-            os.rename(entry, damaged / "entry")
-        except FileNotFoundError:
-            continue  # another process moved it away meanwhile
-        finally:
-            shutil.rmtree(damaged, ignore_errors=True)
+        write_json(draft / MANIFEST, manifest)
 
 
 def _to_arrays(dataset: Dataset) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -219,18 +196,9 @@ def _content_hash(files: Sequence[Path], root: Path) -> str:
     names = [f"{path.parent.name}/{path.name}" for path in paths]
     parts = [f"{name} {_file_hash(path)}" for name, path in zip(names, paths, strict=True)]
     content = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    settled = time.time_ns() - max(s.st_mtime_ns for s in stats) > RACY_NANOSECONDS
-    if settled:
-        _remember(memo, content)
+    if time.time_ns() - max(s.st_mtime_ns for s in stats) > RACY_NANOSECONDS:
+        try:
+            write_text(memo, content)
+        except OSError as problem:
+            _logger.debug("the hash of the input files is not kept (%s)", problem)
     return content
-
-
-def _remember(memo: Path, content: str) -> None:
-    try:
-        memo.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=memo.parent)
-        with os.fdopen(handle, "w", encoding="ascii") as stream:
-            stream.write(content)
-        os.replace(draft, memo)
-    except OSError as problem:
-        _logger.debug("time stamps not remembered (%s)", problem)

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
+from supclust.data.files import write_json
 from supclust.data.sets.registry import load_dataset
 from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.provenance import source_commit
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.settings import Settings, fingerprint
 from supclust.experiment.trainings import TrainingStore, numerical_versions
-from supclust.tables.results import FORMAT, finished, write_json
+from supclust.tables.results import FORMAT, finished
 
 if TYPE_CHECKING:
     from supclust.experiment.tracking import Tracker

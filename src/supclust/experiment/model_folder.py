@@ -10,8 +10,8 @@ from typing import Any
 
 from torch import Tensor
 
+from supclust.data.files import read_json, write_bytes, write_json
 from supclust.experiment.trainings import RECORD_FILE, WEIGHTS_FILE
-from supclust.tables.results import read_json, write_bytes, write_json
 
 FORMAT = 1
 """Of model.json; to be raised when older versions would misread it."""

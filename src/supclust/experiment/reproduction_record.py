@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import read_json, write_json
 from supclust.experiment.provenance import commit, machine, versions
-from supclust.tables.results import read_json, write_json
 
 RECORD_FILE = "reproduction.json"
 SAVE_SECONDS = 5.0

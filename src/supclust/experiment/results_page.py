@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.meter import duration
 from supclust.experiment.reproduction_record import RECORD_FILE
 from supclust.tables.aggregate import summarise
 from supclust.tables.formats import MARKUPS, Table, as_markdown
-from supclust.tables.results import read_json, write_json, write_text
 from supclust.tables.split_scores import read_folder, write_folder
 from supclust.tables.views import render
 

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import SUFFIX, read_progress
 from supclust.experiment.settings import Settings
 from supclust.tables.aggregate import as_csv, as_text, summarise
-from supclust.tables.results import read_json, read_result, write_json, write_text
+from supclust.tables.results import read_result
 
 SUMMARY_FILE = "summary.csv"
 POLL_SECONDS = 0.5

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlparse
 
+from supclust.data.files import write_text
 from supclust.experiment.epoch_log import EpochLogger
 from supclust.experiment.settings import Settings
-from supclust.tables.results import write_text
 from supclust.tables.rows import result_rows, result_summary
 
 if TYPE_CHECKING:

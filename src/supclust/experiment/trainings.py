@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import shutil
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supclust.data.files import atomic_folder, read_json, write_bytes, write_json
 from supclust.experiment.settings import fingerprint
-from supclust.tables.results import read_json, write_json
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -81,33 +78,22 @@ class TrainingStore:
 
     def load(self, key: str) -> Training | None:
         """A training; ``None`` if it is absent or damaged."""
-        found = (_load(place) for place in sorted(self.root.glob(f"*/{key}")))
+        # Names that begin with a dot are drafts of runs that were killed.
+        found = (_load(place) for place in sorted(self.root.glob(f"[!.]*/{key}")))
         return next((training for training in found if training is not None), None)
 
     def save(self, trainings: Mapping[str, Training]) -> None:
         """Add trainings done together, by key; call it with their locks held."""
         from safetensors.torch import save
 
-        self.root.mkdir(parents=True, exist_ok=True)
-        draft = self.root / "locks" / f"draft-{uuid.uuid4().hex}"
-        draft.mkdir()
-        try:
+        # A folder of these names exists only if one of its members is damaged.
+        with atomic_folder(self.root / _batch_name(trainings)) as draft:
             for key, training in trainings.items():
                 content = save({name: t.contiguous() for name, t in training.weights.items()})
                 checksum = hashlib.sha256(content).hexdigest()
-                (draft / key).mkdir()
-                with (draft / key / WEIGHTS_FILE).open("wb") as stream:
-                    stream.write(content)
-                    stream.flush()
-                    os.fsync(stream.fileno())
+                write_bytes(draft / key / WEIGHTS_FILE, content)
                 record = {**training.record, "weights_sha256": checksum}
                 write_json(draft / key / RECORD_FILE, record)
-            place = self.root / _batch_name(trainings)
-            if place.exists():  # one of its members is damaged, or it would have been loaded
-                shutil.rmtree(place)
-            draft.rename(place)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
 
     def load_alphas(self, keys: Sequence[str]) -> dict[str, float]:
         """Alphas fitted after training, of those trainings that have one."""

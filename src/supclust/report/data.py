@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import read_json
 from supclust.experiment.trainings import RECORD_FILE
 from supclust.report.restored import NotRestorableError, TreeCase, outputs_of, restore_case
 from supclust.tables.aggregate import Cell, row_name, summarise
-from supclust.tables.results import RESULT_FILE, find_results, read_json
+from supclust.tables.results import RESULT_FILE, find_results
 
 _logger = logging.getLogger(__name__)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.resources import files
 from pathlib import Path
 
 import supclust
+from supclust.data.files import write_text
 from supclust.report.data import DatasetResults, Report
 from supclust.report.escape import text
 from supclust.report.figures import symbols
@@ -19,7 +19,6 @@ from supclust.report.sections import cut_charts, linkage_legend, score_tables, s
 from supclust.report.training_section import alpha_charts, part_charts, training_charts
 from supclust.report.tree_section import tree_section
 from supclust.tables.aggregate import Cell, row_name
-from supclust.tables.results import write_text
 
 STYLES = ("page.css", "charts.css", "tree.css")
 SCRIPTS = ("tree_model.js", "tree_view.js", "tree_controls.js", "page.js")
@@ -31,11 +30,8 @@ def write_report(report: Report, path: Path) -> Path:
 
 
 def write_page(path: Path, content: str) -> Path:
-    """Write a page beside its place, then rename it there, for everybody to read."""
+    """Write a page atomically."""
     write_text(path, content)
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)  # drafts are private, and the rename keeps that
     return path
 
 

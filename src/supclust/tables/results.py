@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
-import os
-import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from supclust.data.files import read_json as read_json
+from supclust.data.files import write_bytes as write_bytes
+from supclust.data.files import write_json as write_json
+from supclust.data.files import write_text as write_text
 
 RESULT_FILE = "result.json"
 FORMAT = 1
@@ -20,41 +21,6 @@ _logger = logging.getLogger(__name__)
 
 class OtherConfigError(ValueError):
     """A folder holds a finished result of another configuration."""
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON file so that it is there completely or not at all, whenever the power fails."""
-    write_text(path, json.dumps(_encoded(value), indent=1, allow_nan=False) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file beside its place, then rename it there."""
-    write_bytes(path, text.encode("utf-8"))
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file beside its place, then rename it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not by `tempfile`, whose files nobody else may read: results are there to be shared.
-    draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    try:
-        with draft.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def read_json(path: Path) -> dict[str, Any] | None:
-    """A JSON object; ``None`` where the file is absent, cut off or something else."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return _decoded(value) if isinstance(value, dict) else None
 
 
 def read_result(path: Path) -> dict[str, Any] | None:
@@ -122,25 +88,3 @@ def find_results(folder: str | Path) -> Iterator[dict[str, Any]]:
             _logger.warning("%s cannot be read and is left out; run its job again", path)
             continue
         yield {**result, "path": str(path)}
-
-
-def _encoded(value: Any) -> Any:
-    """JSON has no infinities and no NaN: they are written as "inf", "-inf" and null."""
-    if isinstance(value, Mapping):
-        return {str(key): _encoded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_encoded(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
-
-
-def _decoded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _decoded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_decoded(item) for item in value]
-    return _INFINITIES.get(value, value) if isinstance(value, str) else value
-
-
-_INFINITIES = {"inf": math.inf, "-inf": -math.inf}

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import write_text
 from supclust.tables.aggregate import METRICS, linkage_order
-from supclust.tables.results import write_text
 from supclust.tables.values import OBJECTIVES
 
 COLUMNS = ["dataset", "source", "objective", "linkage", "split", *METRICS, "alpha", "epochs"]

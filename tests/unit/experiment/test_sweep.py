@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from experiment_runs import composed
+from supclust.data.files import write_json
 from supclust.experiment import run
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.run import SweepCallback, plain
 from supclust.experiment.settings import Settings
 from supclust.experiment.sweep import SweepBar, SweepReports, conclude, label
-from supclust.tables.results import write_json
 
 
 def job(outputs: Path, number: int, *more: str) -> Settings:

@@ -13,9 +13,9 @@ from scipy.spatial.distance import pdist
 
 import supclust
 from supclust import plot
+from supclust.data.files import write_json
 from supclust.metrics import best_threshold, pairwise_scores, threshold_curve
 from supclust.tables.aggregate import Cell
-from supclust.tables.results import write_json
 
 
 def legend_of(axes) -> list[str]:

@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 from supclust.cli import main as cli
+from supclust.data.files import write_json
 from supclust.tables.aggregate import summarise
-from supclust.tables.results import write_json
 from supclust.tables.views import FORMATS, render
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from supclust.data.files import write_json, write_text
 from supclust.tables.results import (
     OtherConfigError,
     differences,
     find_results,
     finished,
-    read_json,
     read_result,
-    write_json,
-    write_text,
 )
 
 
@@ -35,33 +31,6 @@ def example(**changes: Any) -> dict[str, Any]:
         "config": {"recipe": {"lr": 0.1}},
     }
     return {**result, **changes}
-
-
-def test_infinities_survive_and_the_file_is_standard_json(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "x.json"
-    write_json(path, {"alpha": -math.inf, "list": [math.inf, 1.5], "none": math.nan})
-
-    def refuse(token: str) -> None:
-        raise AssertionError(f"{token} is not JSON")
-
-    json.loads(path.read_text(), parse_constant=refuse)
-    assert read_json(path) == {"alpha": -math.inf, "list": [math.inf, 1.5], "none": None}
-
-
-def test_a_write_that_fails_leaves_the_old_file_and_no_draft(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "x.json"
-    write_json(path, {"a": 1})
-
-    def power_failure(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("os.replace", power_failure)
-    with pytest.raises(KeyboardInterrupt):
-        write_json(path, {"a": 2})
-    assert read_json(path) == {"a": 1}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"status": "done"}', "\x00\x01"])

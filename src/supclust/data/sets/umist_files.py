@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from supclust.data.block import ByteArray
+from supclust.data.files import atomic_file
 from supclust.data.sets.download import FetchError, RemoteFile
 from supclust.data.sets.faces import UMIST_FILE
 
@@ -77,17 +77,16 @@ def pack(downloads: Path, folder: Path) -> None:
             "the downloaded UMIST pictures do not have the expected checksum; nothing was kept. "
             "The source has changed, or something on the way altered them"
         )
-    draft = folder / f"draft-{os.getpid()}.npz"
-    np.savez_compressed(
-        draft,
-        images=np.stack([decode_pgm(content) for content in contents]),
-        label=np.unique(people, return_inverse=True)[1].astype(np.int32),
-        person=np.array(people),
-        filename=np.array(names),
-        duplicate_of=first_copies(hashes),
-        pgm_sha256=np.array(hashes),
-    )
-    os.replace(draft, folder / UMIST_FILE)
+    with atomic_file(folder / UMIST_FILE) as draft, draft.open("wb") as stream:
+        np.savez_compressed(
+            stream,
+            images=np.stack([decode_pgm(content) for content in contents]),
+            label=np.unique(people, return_inverse=True)[1].astype(np.int32),
+            person=np.array(people),
+            filename=np.array(names),
+            duplicate_of=first_copies(hashes),
+            pgm_sha256=np.array(hashes),
+        )
 
 
 def decode_pgm(content: bytes) -> ByteArray:

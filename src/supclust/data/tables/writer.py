@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from supclust.data.errors import DataError
+from supclust.data.files import atomic_file
 from supclust.data.tables.frames import suffix_of
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
@@ -28,7 +28,7 @@ def require_writable(path: Path) -> None:
 
 
 def write_table(path: Path, schema: Any, batches: Iterable[Any]) -> None:
-    """Write record batches of pyarrow beside the place of the file, then rename it there.
+    """Write record batches of pyarrow atomically.
 
     Args:
         path: ends in one of `SUFFIXES`.
@@ -36,25 +36,8 @@ def write_table(path: Path, schema: Any, batches: Iterable[Any]) -> None:
         batches: taken one at a time; npz alone collects them first.
     """
     require_writable(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(handle)
-    draft = Path(name)
-    try:
+    with atomic_file(path) as draft:
         _WRITERS[suffix_of(path)](draft, path, schema, batches)
-        with draft.open("rb") as stream:
-            os.fsync(stream.fileno())
-        draft.chmod(0o666 & ~_umask())
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """The process's mask of permissions, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write_text(draft: Path, path: Path, schema: Any, batches: Iterable[Any]) -> None:
