@@ -2,9 +2,10 @@
 
 python tools/compare_results.py BEFORE AFTER [--tolerance 1e-6] [--means 0.2]
 
-Results are paired by their path (data set, objective, linkages, seed, split). Printed per objective: the largest
-difference of one score of one split, and the largest difference of a mean over splits, in points (%). The exit code
-is 1 if a result is missing, or if a difference is above a tolerance that was given.
+Results are paired by their path (data set, objective, linkages, seed, split). Printed per
+objective: the largest difference of one score of one split, and the largest difference of a mean
+over splits, in points (%). The exit code is 1 if a result is missing, or if a difference is above
+a tolerance that was given.
 """
 
 from __future__ import annotations
