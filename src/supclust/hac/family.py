@@ -1,17 +1,33 @@
-"""The ExpLink family: which alpha a linkage name stands for, and how infinities enter.
+"""The ExpLink family: names and alphas, the additive statistics and the one merge rule.
 
 For clusters u, v with cross dissimilarities f_ij the family is (the paper's Sec. 4.1)
 
     Psi(u, v) = sum exp(alpha f_ij) f_ij / sum exp(alpha f_ij),
 
-single linkage at alpha = -inf, average at 0, complete at +inf. With L = log sum exp(alpha f_ij),
-the union of u1 and u2 has L = logaddexp(L1, L2) and Psi = w Psi1 + (1 - w) Psi2 with w = exp(L1 -
-L): O(1) per other cluster, whatever the sizes.
+single linkage at alpha = -inf, average at 0, complete at +inf. A pair of clusters is described by
+Psi and S = sum exp(alpha f_ij), both additive. The merge rule, for the union of u1 and u2 against a
+third cluster, is
+
+    S = S1 + S2,    Psi = (S1 Psi1 + S2 Psi2) / S,    clamped to [min(Psi1, Psi2), max(Psi1, Psi2)],
+
+O(1) whatever the sizes; the clamp keeps the linkage reducible under rounding. The constants below
+number the representations of S. `supclust.hac.cpu.merge_rules.merge_pair` is the compiled rule and
+`merge_log_sums` its twin for tensors.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Weight representations: what is stored for S. From LINEAR on there is a weight per pair.
+EXTREME = 0  # alpha = +-inf: the extreme of both; no weight (or the code of the extreme pair)
+MEAN = 1  # alpha = 0: S is the number of pairs, known from the cluster sizes
+LINEAR = 2  # S scaled: sum exp(alpha (f - centre)), where the range of f is proven safe
+LOG = 3  # any range: the entropy H = log S - alpha Psi, 0 for a single pair of points
 
 ALPHA_BY_NAME: dict[str, float] = {"single": -math.inf, "average": 0.0, "complete": math.inf}
 METHODS: tuple[str, ...] = (*ALPHA_BY_NAME, "exp")
@@ -74,10 +90,31 @@ def nearest_linkage(alpha: float, scale: float = 1.0) -> str:
     >>> nearest_linkage(-3.0), nearest_linkage(0.1), nearest_linkage(0.1, scale=100.0)
     ('single', 'average', 'complete')
     """
-    reach = alpha * scale
-    if abs(reach) < 0.5:
+    exponent = alpha * scale
+    if abs(exponent) < 0.5:
         return "average"
-    return "single" if reach < 0 else "complete"
+    return "single" if exponent < 0 else "complete"
+
+
+def merge_log_sums(
+    psi: tuple[Tensor, Tensor], log_sums: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Merge rule for tensors: linkage and L = log S of a union from those of its two parts.
+
+    Args:
+        psi: Linkages of the two parts to the other clusters, of one shape.
+        log_sums: Their L, of the same shape.
+
+    Returns:
+        Linkage and L of the union.
+    """
+    import torch
+
+    first, second = psi
+    gap = log_sums[0] - log_sums[1]
+    mean = torch.sigmoid(gap) * first + torch.sigmoid(-gap) * second
+    mean = mean.clamp(torch.minimum(first, second), torch.maximum(first, second))
+    return mean, torch.logaddexp(*log_sums)
 
 
 def infinity_stand_in(max_abs: float, n: int, alpha: float) -> float:
@@ -90,7 +127,7 @@ def infinity_stand_in(max_abs: float, n: int, alpha: float) -> float:
     Args:
         max_abs: Largest absolute value of the finite dissimilarities.
         n: Number of points.
-        alpha: Finite member of the family (the min and max forms take infinities as they are).
+        alpha: Finite member of the family (minimum and maximum take infinities as they are).
     """
     beyond_means = 16.0 * n * n * (max_abs + 1.0)
     if alpha == 0.0:

@@ -12,7 +12,6 @@ import numpy as np
 from numba import njit
 
 from supclust.hac.cpu.checked_copy import fetch_ahead
-from supclust.hac.cpu.merge_rules import LINEAR, MAX, MEAN
 from supclust.hac.cpu.nn_chain_rows import (
     catch_up,
     catch_up_weights,
@@ -32,6 +31,7 @@ from supclust.hac.cpu.simd.merge_rows import (
     merge_point,
     merge_points,
 )
+from supclust.hac.family import EXTREME, LINEAR, MEAN
 
 _NARROW = 32  # clusters below which there is nothing to gain from a smaller matrix
 
@@ -165,7 +165,7 @@ def chain_in_cache(
         for r in (u, v):
             catch_up(psi, width, r, seen[r], risen, risen_at, top)
         other = v * width
-        if form == MAX:
+        if form == EXTREME:
             merge_largest(psi, into, other, width)
         elif form == MEAN:
             merge_means(psi, into, other, width, kind.type(size[v] / (size[u] + size[v])))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac.cpu.merge_rules import LOG, merge_entry
+from supclust.hac.cpu.merge_rules import merge_pair
+from supclust.hac.family import LOG
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -63,7 +64,7 @@ def merge_logs(psi, weight, into, other, ours, theirs, width, alpha):
     """
     one = psi.dtype.type(1.0)
     for i in range(width):
-        psi[into + i], weight[ours + i] = merge_entry(
+        psi[into + i], weight[ours + i], _ = merge_pair(
             LOG, psi[into + i], weight[ours + i], psi[other + i], weight[theirs + i], one, alpha,
             one,
         )  # fmt: skip

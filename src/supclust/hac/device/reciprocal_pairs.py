@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.device.boruvka import spanning_edges
 from supclust.hac.device.merge_buffer import Merges, row_minima, sort_merges
-from supclust.hac.family import infinite_above, infinity_stand_in
+from supclust.hac.family import infinite_above, infinity_stand_in, merge_log_sums
 
 INF = float("inf")
 
@@ -211,14 +211,9 @@ def _mixed(
     psi: tuple[Tensor, Tensor], weight: tuple[Tensor, Tensor] | None
 ) -> tuple[Tensor, Tensor | None]:
     """Linkage, and log weight, of a union to others, from those of its two parts."""
-    first, second = psi
     if weight is None:
-        return torch.maximum(first, second), None
-    ahead = weight[0] - weight[1]
-    mean = torch.sigmoid(ahead) * first + torch.sigmoid(-ahead) * second
-    # Rounding may step outside of the two parts and so break reducibility: heights would fall.
-    mean = mean.clamp(torch.minimum(first, second), torch.maximum(first, second))
-    return mean, torch.logaddexp(*weight)
+        return torch.maximum(*psi), None
+    return merge_log_sums(psi, weight)
 
 
 def _mirrored(square: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ import generators
 from oracles.hac import greedy_tree, replay
 from supclust.hac._linkage import linkage, linkages
 from supclust.hac.cpu import dispatch as chain
-from supclust.hac.cpu.merge_rules import LINEAR, LOG, MAX, MEAN, choose_form
+from supclust.hac.cpu.merge_rules import choose_representation
+from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN
 from supclust.hac.validation import check_square
 
 ALPHAS = [-math.inf, -50.0, -1.0, -1e-3, 0.0, 1e-3, 1.0, 50.0, math.inf]
@@ -97,12 +98,12 @@ def test_large_matrices_agree_with_small_ones_path(
 
 def test_form_follows_the_range_of_alpha_times_dissimilarity() -> None:
     single, double = np.empty(0, np.float32), np.empty(0)
-    assert choose_form(math.inf, 0.0, 1.0, 10, double) == MAX
-    assert choose_form(0.0, 0.0, 1.0, 10, double) == MEAN
-    assert choose_form(-1.0, 0.0, 50.0, 10, single) == LINEAR
-    assert choose_form(-1.0, 0.0, 500.0, 10, single) == LOG
-    assert choose_form(-1.0, 0.0, 500.0, 10, double) == LINEAR
-    assert choose_form(5.0, 0.0, 3000.0, 200, double) == LOG
+    assert choose_representation(math.inf, 0.0, 1.0, 10, double) == EXTREME
+    assert choose_representation(0.0, 0.0, 1.0, 10, double) == MEAN
+    assert choose_representation(-1.0, 0.0, 50.0, 10, single) == LINEAR
+    assert choose_representation(-1.0, 0.0, 500.0, 10, single) == LOG
+    assert choose_representation(-1.0, 0.0, 500.0, 10, double) == LINEAR
+    assert choose_representation(5.0, 0.0, 3000.0, 200, double) == LOG
 
 
 @pytest.mark.parametrize("alpha", [-5.0, 5.0])

@@ -11,10 +11,11 @@ import numpy as np
 from numba import njit
 
 from supclust.hac.cpu.large.neighbour_candidates import find_few
-from supclust.hac.cpu.merge_rules import LINEAR, weigh
+from supclust.hac.cpu.merge_rules import weigh
 from supclust.hac.cpu.simd.argmin import VECTOR_BYTES
 from supclust.hac.cpu.simd.streaming_store import settle, write_row
 from supclust.hac.cpu.simd.transpose import turn
+from supclust.hac.family import LINEAR
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -19,12 +19,13 @@ from supclust.hac.cpu.large.pair_batches import (
     record,
 )
 from supclust.hac.cpu.large.pending_merges import Clusters, Rows, all_alive, nothing_noted
-from supclust.hac.cpu.merge_rules import LINEAR, Settings
+from supclust.hac.cpu.merge_rules import Settings
 from supclust.hac.cpu.nn_chain import chain_in_cache
 from supclust.hac.cpu.simd.argmin import VECTOR_BYTES
 from supclust.hac.cpu.small_tree import Floats, Ints, divide, numbers_needed
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.cpu.workspace import large_rooms, small_room, whole_lines
+from supclust.hac.family import LINEAR
 
 COMPACT_BELOW = 0.5  # share of live columns at which a matrix is written again
 LARGE_BATCH = 1 / 128  # share of the clusters in a batch that is worth waiting for all threads

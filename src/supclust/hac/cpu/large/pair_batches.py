@@ -16,8 +16,9 @@ from numba import njit
 
 from supclust.hac.cpu.large.neighbour_candidates import find_few, nearest_still
 from supclust.hac.cpu.large.pending_merges import fetch_row
-from supclust.hac.cpu.merge_rules import LINEAR, merge_rows
+from supclust.hac.cpu.merge_rules import merge_rows
 from supclust.hac.cpu.simd.streaming_store import settle, write_row
+from supclust.hac.family import LINEAR
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from supclust.hac.cpu.merge_rules import LINEAR, merge_lists, weigh
+from supclust.hac.cpu.merge_rules import merge_lists, weigh
+from supclust.hac.family import LINEAR
 
 
 class Rows(NamedTuple):

@@ -63,7 +63,7 @@ class _Merge(ABC):
         return self.builder.bitcast(self.builder.gep(row, [at]), kind.as_pointer())
 
     def mean(self, a: Any, b: Any, shares: list[Any], made: Exponential) -> Any:
-        """The mean of a and b by their ``shares`` (`_rows.merge_entry`), and between them."""
+        """The mean of a and b by their ``shares`` (`merge_rules.merge_pair`), and between them."""
         builder = self.builder
         mean = made.add(made.times(a, shares[0]), made.times(b, shares[1]))
         lower = builder.fcmp_ordered("<", a, b)

@@ -19,9 +19,9 @@ from supclust.hac.cpu.large import compaction as shrinking
 from supclust.hac.cpu.large.compact_rows import compact
 from supclust.hac.cpu.large.neighbour_candidates import room_for_few
 from supclust.hac.cpu.large.pending_merges import Rows
-from supclust.hac.cpu.merge_rules import LINEAR
 from supclust.hac.cpu.simd.streaming_store import settle, write_row
 from supclust.hac.cpu.workspace import large_rooms, whole_lines
+from supclust.hac.family import LINEAR
 
 TOLERANCE = {np.float64: 1e-9, np.float32: 2e-5}
 ALPHAS = [-50.0, -1.0, 0.0, 1e-3, 50.0, math.inf]
