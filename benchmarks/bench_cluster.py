@@ -39,7 +39,7 @@ def make_data(folder: Path, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     import torch
 
     from supclust.dissimilarity import Mahalanobis
-    from supclust.experiment.models import TrainedModel
+    from supclust.model.trained import TrainedModel
 
     rng = np.random.default_rng(0)
     sizes = rng.integers(20, 81, n_blocks)

@@ -16,8 +16,8 @@ from supclust.cli import main as cli
 from supclust.data.block import Dataset
 from supclust.data.sets.registry import load_dataset
 from supclust.data.splits import split_dataset
-from supclust.experiment.models import TrainedModel
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.model.trained import TrainedModel
 
 
 def trained(overrides: list[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import pair_files
 from supclust.cli import main as cli
 from supclust.cluster import blocks as blocks_module
 from supclust.cluster import resume
-from supclust.experiment.models import TrainedModel
+from supclust.model.trained import TrainedModel
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmnrst"]
 

@@ -23,8 +23,8 @@ from supclust.data.sets.registry import load_dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment import training
 from supclust.experiment.provenance import source_commit
+from supclust.model.results import OtherConfigError
 from supclust.objectives import TrainingDiverged
-from supclust.tables.results import OtherConfigError
 
 
 @pytest.fixture

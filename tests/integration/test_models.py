@@ -15,12 +15,12 @@ from experiment_runs import arguments, composed, result, run_here
 from supclust import SupervisedHAC
 from supclust.data.block import Block
 from supclust.data.splits import split_dataset
-from supclust.experiment.evaluate import evaluate
 from supclust.experiment.job import load_data
-from supclust.experiment.models import as_training, load
 from supclust.experiment.run import plain
 from supclust.experiment.settings import Settings
 from supclust.experiment.training import make_data, restore, train
+from supclust.model.evaluate import evaluate
+from supclust.model.trained import as_training, load
 
 
 def stacked(blocks: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,8 +11,8 @@ import pytest
 
 from report_pages import ATTACK, CLUSTER, Page, run_job, write_hostile_points
 from supclust.cli.main import main
-from supclust.experiment.models import TrainedModel
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.model.trained import TrainedModel
 from supclust.report import model_blocks
 from supclust.report.model_blocks import Columns, read_model_blocks
 

@@ -14,7 +14,7 @@ import pytest
 import supclust
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ["cli", "estimator", "cluster", "report", "experiment", "objectives"]
+ROOMS = ["cli", "estimator", "cluster", "report", "experiment", "model", "objectives"]
 ROOMS += ["losses", "metrics", "dissimilarity", "data", "hac"]
 
 ROOT_NAMES = {name for name in supclust.__all__ if find_spec(f"supclust.{name}") is None}
@@ -26,6 +26,7 @@ CONFINED: dict[str, tuple[str, ...]] = {
     "pytorch_lightning": (
         "supclust.data.datamodule",
         "supclust.objectives",
+        "supclust.model.fit",
         "supclust.experiment",
     ),
     "lightning": (),  # its classes do not mix with pytorch_lightning's

@@ -13,7 +13,7 @@ from supclust.tables.values import LINKAGES, OBJECTIVES
 if TYPE_CHECKING:
     from supclust.cli.training_input import TrainingInput
     from supclust.data.block import Block
-    from supclust.experiment.models import TrainedModel
+    from supclust.model.trained import TrainedModel
 
 _UNITS_APART = 100  # ratio of spreads at which a hint about --scale is due
 
@@ -172,8 +172,8 @@ def _train(
     from dataclasses import replace
 
     from supclust.cli.scaling import folded, scaled
-    from supclust.experiment.fit import FitOptions, fit_model
     from supclust.experiment.training_line import training_line
+    from supclust.model.fit import FitOptions, fit_model
     from supclust.objectives import TrainingDiverged
 
     scale = found.spreads if options.scale and found.kind == "vectors" else None

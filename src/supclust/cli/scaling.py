@@ -9,7 +9,7 @@ import torch
 
 from supclust.data.block import Block, FloatArray
 from supclust.dissimilarity import Mahalanobis
-from supclust.experiment.models import TrainedModel
+from supclust.model.trained import TrainedModel
 
 
 def scaled(blocks: Sequence[Block], scale: FloatArray | None) -> list[Block]:

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from supclust.experiment.results_page import publish
+from supclust.model.results import find_results
 from supclust.tables.aggregate import summarise
-from supclust.tables.results import find_results
 from supclust.tables.split_scores import read_folder
 from supclust.tables.views import FORMATS, LAYOUTS, render
 

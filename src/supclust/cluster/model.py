@@ -207,8 +207,8 @@ def _made(
 
 
 def _through_torch(folder: Path, linkage: str | None) -> ClusterModel:
-    from supclust.experiment.forms import describe_form, weights_of
-    from supclust.experiment.models import load
+    from supclust.model.spec import describe_form, weights_of
+    from supclust.model.trained import load
 
     model = load(folder, linkage=linkage)
     described = {

@@ -50,7 +50,7 @@ def _edges() -> None:
 
 def use_training(dtype: type) -> None:
     """Train on points and on pair features for one epoch in this precision, and choose a cut."""
-    from supclust.experiment.fit import FitOptions, fit_model
+    from supclust.model.fit import FitOptions, fit_model
 
     kinds: tuple[Kind, ...] = ("vectors", "pairs")
     options = FitOptions(precision=8 * np.dtype(dtype).itemsize, recipe={"max_epochs": 1})

@@ -12,7 +12,7 @@ from supclust.data.block import Block, IntArray
 from supclust.estimator.blocks import Blocks, hold_out
 
 if TYPE_CHECKING:
-    from supclust.experiment.fit import FitOptions
+    from supclust.model.fit import FitOptions
 
 SAVED = ("dev_fraction", "max_epochs", "lr", "weight_decay", "alpha_lr", "recipe", "precision",
          "accelerator", "random_state", "verbose")  # fmt: skip
@@ -70,7 +70,7 @@ def train_and_dev(
 
 def fit_options(estimator: Any, seed: int) -> FitOptions:
     """The parameters of an estimator as those of `fit_model`."""
-    from supclust.experiment.fit import FitOptions
+    from supclust.model.fit import FitOptions
 
     named = ("max_epochs", "lr", "weight_decay", "alpha_lr")
     given = {name: getattr(estimator, name) for name in named}

@@ -27,7 +27,7 @@ from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_count
 
 if TYPE_CHECKING:
     from supclust.dissimilarity import Dissimilarity
-    from supclust.experiment.models import TrainedModel
+    from supclust.model.trained import TrainedModel
 
 
 class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
@@ -149,7 +149,7 @@ class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
         Returns:
             Itself.
         """
-        from supclust.experiment.fit import fit_model
+        from supclust.model.fit import fit_model
 
         if y is None:
             raise ValueError(
@@ -257,13 +257,13 @@ class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
         """Read a fitted estimator from what `save`, ``supclust fit`` or ``train.py`` wrote.
 
         Args:
-            folder: see `supclust.experiment.models.load`.
+            folder: see `supclust.model.trained.load`.
             linkage: which of the linkages of a result of ``train.py``.
             pairs: the function that makes pair features. Default for a model of pairs:
                 ``"precomputed"``.
             dissimilarity: for a model of a dissimilarity of your own: one made as for training.
         """
-        from supclust.experiment.models import load
+        from supclust.model.trained import load
 
         model = load(folder, linkage=linkage, dissimilarity=dissimilarity)
         if pairs is None and model.kind == "pairs":

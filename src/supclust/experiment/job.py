@@ -15,12 +15,13 @@ from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.provenance import source_commit
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.settings import Settings, fingerprint
-from supclust.experiment.trainings import TrainingStore, numerical_versions
-from supclust.tables.results import FORMAT, finished
+from supclust.experiment.store import TrainingStore
+from supclust.model.folder import numerical_versions
+from supclust.model.results import FORMAT, finished
 
 if TYPE_CHECKING:
     from supclust.experiment.tracking import Tracker
-    from supclust.experiment.trainings import Training
+    from supclust.model.trained import Training
 
 _logger = logging.getLogger(__name__)
 
@@ -170,8 +171,8 @@ class Job:
         self, split: int, training: Training, alpha: float | None, tracker: Tracker
     ) -> dict[str, Any]:
         """Evaluate one split on its own, so that its numbers do not depend on its company."""
-        from supclust.experiment.evaluate import evaluate
         from supclust.experiment.training import make_data, restore
+        from supclust.model.evaluate import evaluate
 
         objective = restore(self.settings, self.dataset, [split], [training])
         data = make_data(self.settings, self.dataset, [split])

@@ -17,8 +17,8 @@ from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import SUFFIX, read_progress
 from supclust.experiment.settings import Settings
+from supclust.model.results import read_result
 from supclust.tables.aggregate import as_csv, as_text, summarise
-from supclust.tables.results import read_result
 
 SUMMARY_FILE = "summary.csv"
 POLL_SECONDS = 0.5

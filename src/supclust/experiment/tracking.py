@@ -169,7 +169,7 @@ class WandbTracker(Tracker):
         def send() -> None:
             import wandb
 
-            from supclust.experiment.evaluate import trees
+            from supclust.model.evaluate import trees
             from supclust.plot.dendrogram import dendrogram_figure
 
             linkage = "average" if alpha is None else "exp"

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 
-from supclust.data.block import Block, Dataset
+from supclust.data.block import Dataset
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import split_dataset
-from supclust.experiment.curves import curves
-from supclust.experiment.forms import build_form, form_of_name, is_per_split, weights_of
 from supclust.experiment.settings import Settings
-from supclust.experiment.trainings import Training
-from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
-
-AUTO_MARGIN = 0.1  # of the threshold
+from supclust.model.fit import make_recipe, outcome, starting_distance
+from supclust.model.spec import build_form, form_of_name, is_per_split
+from supclust.model.trained import Training
+from supclust.objectives import Objective, fit_alpha, objective_class, quiet_trainer
 
 
 def make_data(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> BlockDataModule:
@@ -52,28 +49,6 @@ def make_objective(settings: Settings, dataset: Dataset, splits: Sequence[int]) 
 def make_form(settings: Settings, dataset: Dataset) -> dict[str, Any]:
     """The form of the dissimilarity that the settings name, as plain values."""
     return form_of_name(kind=dataset.kind, d=dataset.d, **settings.dissimilarity)
-
-
-def make_recipe(settings: Mapping[str, Any]) -> Recipe:
-    """The recipe, with ``auto`` in units of the split's `starting_distance`."""
-    known = {field.name for field in fields(Recipe)}
-    values = {key: value for key, value in settings.items() if key in known}
-    if values["threshold"] == "auto":
-        values |= {"threshold": 1.0, "margin": AUTO_MARGIN}
-    return Recipe(**values)
-
-
-def starting_distance(blocks: Sequence[Block]) -> float:
-    """Root mean square distance of two points of a block under an untrained Mahalanobis model.
-
-    Of training blocks alone: a threshold must not know anything about test blocks.
-
-    Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
-    """
-    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in blocks]
-    n = sum(block.n for block in blocks)
-    mean = sum(2 * s * block.n for s, block in zip(spreads, blocks, strict=True)) / n
-    return float((mean / 3) ** 0.5) or 1.0
 
 
 def train(
@@ -152,31 +127,6 @@ def alphas_after_training(
     )
     data = make_data(settings, dataset, splits)
     return [float(a) for a in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
-
-
-def outcome(objective: Objective, position: int, seconds: float, about: dict[str, Any]) -> Training:
-    """The training of one of the splits of a trained objective.
-
-    Args:
-        objective: trained, on the CPU.
-        position: of the split.
-        seconds: that all splits took together.
-        about: what else the record is to say.
-    """
-    epochs = int(objective.stopping.epochs[position])
-    record = {
-        **about,
-        "objective": objective.name,
-        "split": objective.splits[position],
-        "splits_together": len(objective.splits),
-        "epochs": epochs,
-        "seconds": seconds / len(objective.splits),
-        "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
-        "train_loss": [float(e["train"][position]) for e in objective.history[:epochs]],
-        "dev_loss": [float(e["dev"][position]) for e in objective.history[:epochs]],
-        **curves(objective.details[:epochs], position),
-    }
-    return Training(weights_of(objective.dissimilarity, position), record)
 
 
 def _dtype(settings: Settings) -> torch.dtype:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.files import read_json
-from supclust.experiment.trainings import RECORD_FILE
+from supclust.model.folder import RECORD_FILE
+from supclust.model.results import RESULT_FILE, find_results
 from supclust.report.restored import NotRestorableError, TreeCase, outputs_of, restore_case
 from supclust.tables.aggregate import Cell, row_name, summarise
-from supclust.tables.results import RESULT_FILE, find_results
 
 _logger = logging.getLogger(__name__)
 

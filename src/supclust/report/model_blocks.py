@@ -24,7 +24,7 @@ from supclust.report.pair_blocks import (
 from supclust.report.trees import Points
 
 if TYPE_CHECKING:
-    from supclust.experiment.models import TrainedModel
+    from supclust.model.trained import TrainedModel
 
 MOST_NUMBERS = 50_000_000
 """Numbers in the features of one block; a larger one is left out."""

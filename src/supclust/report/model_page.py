@@ -22,7 +22,7 @@ from supclust.report.tree_section import tree_section
 from supclust.report.trees import labelled_merges
 
 if TYPE_CHECKING:
-    from supclust.experiment.models import TrainedModel
+    from supclust.model.trained import TrainedModel
 
 MOST_FEATURES = 40
 _CURVES = (
@@ -43,7 +43,7 @@ def write_model_report(
         linkage: which linkage of a result of ``train.py``.
         columns: of the file.
     """
-    from supclust.experiment.models import load
+    from supclust.model.trained import load
 
     model = load(folder, linkage=linkage)
     blocks, left_out = read_model_blocks(model, data, columns)
@@ -144,7 +144,7 @@ def _learned(model: TrainedModel) -> str:
 
 def _weights(model: TrainedModel) -> str:
     """Features by weight, the heaviest first, as a table with bars; what is always added, last."""
-    from supclust.experiment.forms import weights_of
+    from supclust.model.spec import weights_of
 
     state = {name: tensor.numpy() for name, tensor in weights_of(model.dissimilarity).items()}
     if "average_weight" in state:

@@ -22,7 +22,7 @@ from supclust.data.layouts.unlabelled_pairs import (
 from supclust.data.tables.frames import read_frame, require_columns, text_column
 
 if TYPE_CHECKING:
-    from supclust.experiment.models import TrainedModel
+    from supclust.model.trained import TrainedModel
 
 
 class LabelledPairs(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any
 from supclust.data.block import Block
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.settings import Settings, fingerprint
-from supclust.experiment.trainings import TrainingStore
+from supclust.experiment.store import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve
+from supclust.model.results import differences
 from supclust.report.trees import Points
-from supclust.tables.results import differences
 
 
 class NotRestorableError(ValueError):
@@ -66,7 +66,7 @@ def restore_case(result: dict[str, Any], data: Path | None = None) -> TreeCase:
     """Make the trees of a finished result again.
 
     Args:
-        result: of `supclust.tables.results.find_results`.
+        result: of `supclust.model.results.find_results`.
         data: folder of the real data sets, where it is not the one of the run.
 
     Raises:
@@ -83,8 +83,8 @@ def restore_case(result: dict[str, Any], data: Path | None = None) -> TreeCase:
 def _restore(result: dict[str, Any], data: Path | None) -> TreeCase:
     training = _training(result)
     settings, dataset = _settings_and_data(result, data)
-    from supclust.experiment.evaluate import trees
     from supclust.experiment.training import make_data, restore
+    from supclust.model.evaluate import trees
 
     split = result["split"]
     objective = restore(settings, dataset, [split], [training])
@@ -139,7 +139,7 @@ def _training(result: Mapping[str, Any]) -> Any:
     outputs = outputs_of(result)
     if outputs is None:
         raise NotRestorableError(f"its trained model ({result.get('model', 'none')}) is not there")
-    with quiet_loggers("supclust.experiment.trainings"):  # it would announce a training
+    with quiet_loggers("supclust.experiment.store"):  # it would announce a training
         training = TrainingStore(outputs).load(Path(result["model"]).name)
     if training is None:
         raise NotRestorableError(f"its trained model ({result['model']}) is damaged")

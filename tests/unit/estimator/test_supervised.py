@@ -20,9 +20,9 @@ from torch import nn
 from supclust import SupervisedHAC
 from supclust.cli import main as cli
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
-from supclust.experiment.models import load
 from supclust.hac import ExpLinkHAC
 from supclust.metrics import pair_counts, pairwise_scores
+from supclust.model.trained import load
 from supclust.objectives import MST, Recipe
 from training_blocks import pair_block, vector_block
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import torch
 
-from supclust.experiment.trainings import Training, TrainingStore
+from supclust.experiment.store import TrainingStore
+from supclust.model.trained import Training
 
 
 def training(value: float) -> Training:

@@ -18,10 +18,10 @@ from scipy.spatial.distance import pdist, squareform
 from torch import nn
 
 from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
-from supclust.experiment.forms import perceptron
-from supclust.experiment.models import TrainedModel, as_training, load
-from supclust.experiment.trainings import TrainingStore
+from supclust.experiment.store import TrainingStore
 from supclust.metrics import pairwise_scores
+from supclust.model.spec import perceptron
+from supclust.model.trained import TrainedModel, as_training, load
 
 NAMES = ("a", "b", "inf")
 
@@ -220,6 +220,6 @@ def test_a_model_is_a_training_that_the_store_takes(tmp_path: Path) -> None:
 
 
 def test_a_model_is_used_without_lightning() -> None:
-    code = "import sys, supclust.experiment.models; print('pytorch_lightning' in sys.modules)"
+    code = "import sys, supclust.model.trained; print('pytorch_lightning' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

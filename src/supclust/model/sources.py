@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from supclust.experiment.trainings import RECORD_FILE
-from supclust.tables.results import RESULT_FILE, find_results, read_result
+from supclust.model.folder import RECORD_FILE
+from supclust.model.results import RESULT_FILE, find_results, read_result
 
 TRAININGS = "trainings"
 """Folder of the trainings below the outputs."""

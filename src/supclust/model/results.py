@@ -7,10 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from supclust.data.files import read_json as read_json
-from supclust.data.files import write_bytes as write_bytes
-from supclust.data.files import write_json as write_json
-from supclust.data.files import write_text as write_text
+from supclust.data.files import read_json
 
 RESULT_FILE = "result.json"
 FORMAT = 1

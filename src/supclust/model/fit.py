@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,23 +21,20 @@ from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
-from supclust.experiment.forms import build_form, form_of_name
-from supclust.experiment.models import TrainedModel
-from supclust.experiment.recipes import complete_recipe
-from supclust.experiment.training import (
-    AUTO_MARGIN,
-    make_recipe,
-    outcome,
-    starting_distance,
-)
-from supclust.experiment.trainings import numerical_versions
 from supclust.hac.family import METHODS, alpha_of, check_alpha
 from supclust.hac.module import ExpLinkHAC
 from supclust.hac.tree import cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.metrics.purity import dendrogram_purity, mean_purity
 from supclust.metrics.threshold import best_threshold
-from supclust.objectives import Objective, fit_alpha, objective_class, quiet_trainer
+from supclust.model.curves import curves
+from supclust.model.folder import numerical_versions
+from supclust.model.recipe import complete_recipe
+from supclust.model.spec import build_form, form_of_name, weights_of
+from supclust.model.trained import TrainedModel, Training
+from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
+
+AUTO_MARGIN = 0.1  # of the threshold
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class FitOptions:
             by the objective, or after training.
         dissimilarity: name, `Dissimilarity` of one model, or a network that embeds points.
         recipe: settings that differ from the defaults for the kind of data
-            (`supclust.experiment.recipes`), ``max_epochs`` and ``step_unit`` among them.
+            (`supclust.model.recipe`), ``max_epochs`` and ``step_unit`` among them.
         seed: of initial values, order of steps and sampling.
         precision: bits, 32 or 64.
         accelerator: ``cpu`` or ``gpu``.
@@ -256,3 +253,50 @@ def _dissimilarity(options: FitOptions, block: Block) -> Dissimilarity:
             "Make it with splits=(0,), and LinearPair with the kind of your features."
         )
     return copy.deepcopy(given)
+
+
+def make_recipe(settings: Mapping[str, Any]) -> Recipe:
+    """The recipe, with ``auto`` in units of the split's `starting_distance`."""
+    known = {field.name for field in fields(Recipe)}
+    values = {key: value for key, value in settings.items() if key in known}
+    if values["threshold"] == "auto":
+        values |= {"threshold": 1.0, "margin": AUTO_MARGIN}
+    return Recipe(**values)
+
+
+def starting_distance(blocks: Sequence[Block]) -> float:
+    """Root mean square distance of two points of a block under an untrained Mahalanobis model.
+
+    Of training blocks alone: a threshold must not know anything about test blocks.
+
+    Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
+    """
+    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in blocks]
+    n = sum(block.n for block in blocks)
+    mean = sum(2 * s * block.n for s, block in zip(spreads, blocks, strict=True)) / n
+    return float((mean / 3) ** 0.5) or 1.0
+
+
+def outcome(objective: Objective, position: int, seconds: float, about: dict[str, Any]) -> Training:
+    """The training of one of the splits of a trained objective.
+
+    Args:
+        objective: trained, on the CPU.
+        position: of the split.
+        seconds: that all splits took together.
+        about: what else the record is to say.
+    """
+    epochs = int(objective.stopping.epochs[position])
+    record = {
+        **about,
+        "objective": objective.name,
+        "split": objective.splits[position],
+        "splits_together": len(objective.splits),
+        "epochs": epochs,
+        "seconds": seconds / len(objective.splits),
+        "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
+        "train_loss": [float(e["train"][position]) for e in objective.history[:epochs]],
+        "dev_loss": [float(e["dev"][position]) for e in objective.history[:epochs]],
+        **curves(objective.details[:epochs], position),
+    }
+    return Training(weights_of(objective.dissimilarity, position), record)

@@ -11,8 +11,8 @@ from typing import Any
 from torch import Tensor
 
 from supclust.data.files import read_json, write_bytes, write_json
-from supclust.experiment.trainings import RECORD_FILE, WEIGHTS_FILE
 
+WEIGHTS_FILE, RECORD_FILE = "model.safetensors", "model.json"
 FORMAT = 1
 """Of model.json; to be raised when older versions would misread it."""
 
@@ -81,3 +81,12 @@ def read_folder(place: Path) -> tuple[dict[str, Tensor], Mapping[str, Any]]:
             "a version before models could be loaded. Delete the outputs and run train.py again."
         )
     return weights, described
+
+
+def numerical_versions() -> dict[str, str]:
+    """Versions that numbers depend on, read without importing the libraries."""
+    from importlib.metadata import version
+
+    import supclust
+
+    return {"supclust": supclust.__version__, "torch": version("torch"), "numba": version("numba")}

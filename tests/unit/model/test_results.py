@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from supclust.data.files import write_json, write_text
-from supclust.tables.results import (
+from supclust.model.results import (
     OtherConfigError,
     differences,
     find_results,

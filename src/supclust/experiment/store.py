@@ -13,34 +13,17 @@ import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from supclust.data.files import atomic_folder, read_json, write_bytes, write_json
 from supclust.experiment.settings import fingerprint
+from supclust.model.folder import RECORD_FILE, WEIGHTS_FILE, numerical_versions
+from supclust.model.trained import Training
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-WEIGHTS_FILE, RECORD_FILE = "model.safetensors", "model.json"
 PATIENCE_SECONDS = 2.0
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Training:
-    """The outcome of training one split.
-
-    Attributes:
-        weights: tensors of the dissimilarity's state, without the axis of splits.
-        record: epochs, seconds, alpha (where it was learned), and what the training was; once
-            stored, its ``place``.
-    """
-
-    weights: dict[str, Tensor]
-    record: dict[str, Any]
 
 
 class TrainingStore:
@@ -125,12 +108,3 @@ def _load(place: Path) -> Training | None:
     except (OSError, ValueError, KeyError, SafetensorError) as problem:
         _logger.warning("%s is damaged (%s); training again", place, problem)
         return None
-
-
-def numerical_versions() -> dict[str, str]:
-    """Versions that numbers depend on, read without importing the libraries."""
-    from importlib.metadata import version
-
-    import supclust
-
-    return {"supclust": supclust.__version__, "torch": version("torch"), "numba": version("numba")}

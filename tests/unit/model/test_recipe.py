@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from supclust.experiment.forms import HIDDEN, NAMES, WIDTH
-from supclust.experiment.recipes import DEFAULTS, complete_recipe
+from supclust.model.recipe import DEFAULTS, complete_recipe
+from supclust.model.spec import HIDDEN, NAMES, WIDTH
 
 CONF = Path(__file__).parents[3] / "conf"
 

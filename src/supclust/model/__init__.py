@@ -1,0 +1,1 @@
+"""Trained models: fit, evaluate, save and load."""
