@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 from experiment_runs import ROOT, composed, train_py
 from supclust.experiment.run import plain
 from supclust.experiment.settings import Settings
-from supclust.tables.values import OBJECTIVES
+from supclust.objectives import OBJECTIVES
 
 CONF = ROOT / "conf"
 TEMPLATES = ROOT / "multirun_templates"

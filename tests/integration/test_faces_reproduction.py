@@ -20,9 +20,9 @@ import pytest
 from experiment_runs import ROOT
 from supclust.experiment.job import Job
 from supclust.experiment.reproduction import Place, settings_of
+from supclust.hac.family import METHODS
 from supclust.tables.published import printed
 from supclust.tables.split_scores import read_folder
-from supclust.tables.values import LINKAGES
 
 SPLITS = (0, 1, 2)
 TIGHT_MEAN, TIGHT_ONE, PAPER = 2.0, 6.0, 4.0
@@ -36,7 +36,7 @@ def committed(objective: str) -> Scores:
         for result in read_folder(ROOT / "docs" / "results")
         if (result["dataset"], result["objective"]) == ("faces", objective)
         for linkage, entry in result["linkages"].items()
-        if linkage in LINKAGES
+        if linkage in METHODS
     }
 
 
@@ -55,14 +55,14 @@ def test_three_splits_of_faces(objective: str, data_dir: Path, tmp_path: Path) -
         for result in outcome.results
         for linkage, entry in result["linkages"].items()
     }
-    assert set(found) == {(split, linkage) for split in SPLITS for linkage in LINKAGES}
+    assert set(found) == {(split, linkage) for split in SPLITS for linkage in METHODS}
 
     for split in SPLITS:
-        off = {linkage: found[split, linkage] - known[split, linkage] for linkage in LINKAGES}
+        off = {linkage: found[split, linkage] - known[split, linkage] for linkage in METHODS}
         sizes = [abs(points) for points in off.values()]
         assert statistics.mean(sizes) <= TIGHT_MEAN and max(sizes) <= TIGHT_ONE, (split, off)
 
-    for linkage in LINKAGES:
+    for linkage in METHODS:
         paper = printed("faces", objective, linkage, "dendrogram_purity")
         assert paper is not None
         mean = statistics.mean(found[split, linkage] for split in SPLITS)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.cli.wording import counted, names_in
-from supclust.tables.values import LINKAGES, OBJECTIVES
+from supclust.hac.family import METHODS
+from supclust.objectives import OBJECTIVES
+from supclust.registry import DISSIMILARITIES
 
 if TYPE_CHECKING:
     from supclust.cli.training_input import TrainingInput
@@ -45,21 +47,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to learn")
     what.add_argument(
         "--objective",
-        choices=OBJECTIVES,
+        choices=tuple(OBJECTIVES),
         default="exp_alpha",
         metavar="NAME",
         help=f"{', '.join(OBJECTIVES)} (default: exp_alpha)",
     )
     what.add_argument(
         "--linkage",
-        choices=LINKAGES,
+        choices=METHODS,
         default="exp",
         metavar="NAME",
-        help=f"{', '.join(LINKAGES)} (default: exp, which is learned)",
+        help=f"{', '.join(METHODS)} (default: exp, which is learned)",
     )
     what.add_argument(
         "--dissimilarity",
-        choices=("auto", "linear", "mahalanobis", "encoder"),
+        choices=("auto", *DISSIMILARITIES),
         default="auto",
         help="linear compares column by column; the others take records as vectors of numbers "
         "(default: linear if there is text, else mahalanobis)",

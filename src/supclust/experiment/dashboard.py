@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from supclust.hac.family import METHODS
 from supclust.tables.aggregate import METRICS
-from supclust.tables.values import LINKAGES
 
 NAME = "supclust"
 
@@ -41,7 +41,7 @@ def build_workspace(entity: str, project: str) -> Any:
                 groupby_aggfunc="mean",
                 groupby_rangefunc="stddev",
             )
-            for linkage in LINKAGES
+            for linkage in METHODS
         ]
 
     def lines(title: str, *metrics: str) -> Any:

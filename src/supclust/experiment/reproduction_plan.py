@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from supclust.tables.values import OBJECTIVES
+from supclust.objectives import OBJECTIVES
 
 DATASETS = ("faces", "aminer", "rexa", "gum_coref")
 GRID, TOP_DOWN = "grid", "top_down"

@@ -31,6 +31,8 @@ LOG = 3  # any range: the entropy H = log S - alpha Psi, 0 for a single pair of 
 
 ALPHA_BY_NAME: dict[str, float] = {"single": -math.inf, "average": 0.0, "complete": math.inf}
 METHODS: tuple[str, ...] = (*ALPHA_BY_NAME, "exp")
+TOP_DOWN: tuple[str, ...] = ("rsc", "random")
+"""Trees that are not built by merging: recursive sparsest cut, random."""
 
 
 def alpha_of(method: str, alpha: float | None = None) -> float:

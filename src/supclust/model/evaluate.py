@@ -12,7 +12,7 @@ from torch import Tensor
 
 from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule, Part
-from supclust.hac.family import alpha_of
+from supclust.hac.family import TOP_DOWN, alpha_of
 from supclust.hac.topdown import random_tree, recursive_sparsest_cut
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.merges import merge_pairs
@@ -20,7 +20,6 @@ from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_count
 from supclust.metrics.purity import mean_purity, purity_from_merges
 from supclust.metrics.threshold import best_of_curve, curve_from_merges
 from supclust.objectives import Objective
-from supclust.tables.values import TOP_DOWN
 
 
 class ScoredTree(NamedTuple):

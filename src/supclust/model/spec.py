@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from supclust.data.block import Kind
 from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
+from supclust.registry import DISSIMILARITIES
 
 CUSTOM = "custom"
 """Form of a dissimilarity that only its author can build."""
-NAMES = ("auto", "mahalanobis", "linear", "encoder")
 HIDDEN, WIDTH = (64,), 20
 """Of an encoder asked for by name: hidden layers and embedding, as in conf/dissimilarity."""
 
@@ -26,10 +26,10 @@ def form_of_name(
     >>> form_of_name("auto", "pairs", 8)
     {'name': 'linear', 'kind': 'pairs', 'd': 8}
     """
-    if name not in NAMES:
+    if name != "auto" and name not in DISSIMILARITIES:
         raise ValueError(
-            f"dissimilarity must be one of {', '.join(NAMES)}, or a supclust.dissimilarity."
-            f"Dissimilarity; received {name!r}."
+            f"dissimilarity must be one of auto, {', '.join(DISSIMILARITIES)}, or a "
+            f"supclust.dissimilarity.Dissimilarity; received {name!r}."
         )
     if name == "auto":
         name = "mahalanobis" if kind == "vectors" else "linear"

@@ -1,14 +1,14 @@
-"""The eight training objectives by name, as LightningModules.
+"""The training objectives as LightningModules.
 
 Names are imported on first use: Lightning takes seconds to import.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from supclust._lazy import attach
+from supclust.registry import Registry
 
 if TYPE_CHECKING:
     from supclust.objectives.all_pairs import AllPairs as AllPairs
@@ -27,32 +27,28 @@ if TYPE_CHECKING:
     from supclust.objectives.trainer import quiet_trainer as quiet_trainer
     from supclust.objectives.triplet import Triplet as Triplet
 
-OBJECTIVES = {
-    "all_pairs": "AllPairs",
-    "triplet": "Triplet",
-    "best": "Best",
-    "mst": "MST",
-    "exp_minus": "ExpMinus",
-    "exp_zero": "ExpZero",
-    "exp_plus": "ExpPlus",
-    "exp_alpha": "ExpAlpha",
+_MODULES = {
+    "all_pairs": ("AllPairs",),
+    "triplet": ("Triplet",),
+    "best": ("Best",),
+    "mst": ("MST",),
+    "exp_minus": ("ExpMinus",),
+    "exp_zero": ("ExpZero",),
+    "exp_plus": ("ExpPlus",),
+    "exp_alpha": ("ExpAlpha",),
+    "alpha_after_training": ("fit_alpha",),
+    "base": ("Objective",),
+    "divergence": ("TrainingDiverged",),
+    "recipe": ("Recipe",),
+    "split_adam": ("SplitAdam",),
+    "stopping": ("Plateau",),
+    "trainer": ("quiet_trainer",),
 }
-"""Name of an objective -> name of its class."""
-
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        **{name: (class_name,) for name, class_name in OBJECTIVES.items()},
-        "alpha_after_training": ("fit_alpha",),
-        "base": ("Objective",),
-        "divergence": ("TrainingDiverged",),
-        "recipe": ("Recipe",),
-        "split_adam": ("SplitAdam",),
-        "stopping": ("Plateau",),
-        "trainer": ("quiet_trainer",),
-    },
-)
+__getattr__, __dir__, __all__ = attach(__name__, _MODULES)
 __all__ += ["OBJECTIVES", "objective_class"]
+
+OBJECTIVES = Registry("supclust.objectives", "objective", order=tuple(_MODULES))
+"""Name of an objective -> name of its class; those of other installed packages included."""
 
 
 def objective_class(name: str) -> type[Objective]:
@@ -61,10 +57,4 @@ def objective_class(name: str) -> type[Objective]:
     >>> objective_class("mst").__name__
     'MST'
     """
-    if name not in OBJECTIVES:
-        raise ValueError(
-            f"objective must be one of {', '.join(OBJECTIVES)}; received {name!r}. "
-            "Names are those of the paper's objectives in snake case."
-        )
-    found: type[Objective] = getattr(import_module(f"{__name__}.{name}"), OBJECTIVES[name])
-    return found
+    return cast("type[Objective]", OBJECTIVES.load(name))

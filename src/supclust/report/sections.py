@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.report.axes import number
 from supclust.report.data import DatasetResults
@@ -12,9 +13,8 @@ from supclust.report.escape import text
 from supclust.report.figures import Line, Strip, Upright, line_chart, marker, strip_chart
 from supclust.report.restored import LinkageCase, TreeCase
 from supclust.tables.aggregate import METRICS, Cell, mean_and_deviation, row_name
-from supclust.tables.values import LINKAGES, TOP_DOWN
 
-KNOWN = (*LINKAGES, *TOP_DOWN)
+KNOWN = (*METHODS, *TOP_DOWN)
 LEAST_F1 = 0.02
 """Of its maximum: where the curve of F1 over cuts starts."""
 _SIGNS = {"p<0.05": ("*", "p < 0.05"), "p<0.01": ("**", "p < 0.01")}

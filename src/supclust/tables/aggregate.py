@@ -7,11 +7,13 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from supclust.hac.family import METHODS, TOP_DOWN
+from supclust.objectives import OBJECTIVES
 from supclust.tables.formats import MARKUPS, Markup, Table
 from supclust.tables.significance import interval, marks
-from supclust.tables.values import LINKAGES, OBJECTIVES, TOP_DOWN
 
 METRICS = {"dendrogram_purity": "dendrogram purity", "pairwise_f1": "pairwise F1"}
 SCORES = "test scores in %"
@@ -187,12 +189,19 @@ def stand_in_warning(source: str) -> str:
 
 def linkage_order(name: str) -> tuple[int, str]:
     """Sorts linkages as the paper does, then by name."""
-    known = (*LINKAGES, *TOP_DOWN)
+    known = (*METHODS, *TOP_DOWN)
+    return (known.index(name) if name in known else len(known), name)
+
+
+@cache
+def objective_order(name: str) -> tuple[int, str]:
+    """Sorts objectives in the order of `OBJECTIVES`, then by name."""
+    known = list(OBJECTIVES)
     return (known.index(name) if name in known else len(known), name)
 
 
 def _order(cell: Cell) -> tuple[Any, ...]:
-    first = cell.objective.split(" ")[0]
-    place = OBJECTIVES.index(first) if first in OBJECTIVES else len(OBJECTIVES)
+    objective = objective_order(cell.objective.split(" ")[0])
     metric = list(METRICS).index(cell.metric)
-    return cell.dataset, cell.source, metric, place, cell.objective, linkage_order(cell.linkage)
+    linkage = linkage_order(cell.linkage)
+    return cell.dataset, cell.source, metric, objective, cell.objective, linkage

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from supclust.hac.family import METHODS
 from supclust.tables.aggregate import METRICS, Cell, stand_in_warning, with_legend
 from supclust.tables.formats import Markup, Table
 from supclust.tables.paper import OBJECTIVES, Grid, grid_of
 from supclust.tables.published import BEST_LINKAGE, COUNTERPARTS, Printed, printed
-from supclust.tables.values import LINKAGES
 
 FAR, VERY_FAR = 2.0, 4.0
 SIGNS = f"in %; † off by more than {FAR:g} points, ‡ by more than {VERY_FAR:g}"
@@ -81,7 +81,7 @@ def pairs_of(grid: Grid, dataset: str, source: str, metric: str) -> list[Pair]:
     """Cells of the 8 x 4 grid that both have."""
     found = []
     for objective in OBJECTIVES:
-        for linkage in LINKAGES:
+        for linkage in METHODS:
             cell = grid.cells.get((dataset, source, objective, linkage, metric))
             paper = printed(dataset, objective, linkage, metric)
             if cell is not None and paper is not None:
@@ -160,7 +160,7 @@ def against_tables(cells: Sequence[Cell], markup: Markup) -> list[Table]:
             pairs = pairs_of(grid, dataset, source, metric)
             if pairs:
                 title = f"{dataset}{_remark(dataset, source)}: {name}, ours (paper) difference"
-                found.append(_table(title, pairs, {name: name for name in LINKAGES}))
+                found.append(_table(title, pairs, {name: name for name in METHODS}))
         pairs = sparsest_pairs(grid, dataset, source)
         if pairs:
             title = f"{dataset}{_remark(dataset, source)}: top-down trees, ours (paper) difference"

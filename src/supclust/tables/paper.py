@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.tables.aggregate import METRICS, Cell, stand_in_warning, with_legend
 from supclust.tables.formats import Markup, Table
-from supclust.tables.values import LINKAGES
 
 # The order of the paper's rows and columns, and its names.
 OBJECTIVES = {
@@ -39,10 +39,10 @@ class Grid(NamedTuple):
         """The cell of the linkage with the highest mean purity."""
         found = [
             cell
-            for linkage in LINKAGES
+            for linkage in METHODS
             if (cell := self.cells.get((dataset, source, objective, linkage, "dendrogram_purity")))
         ]
-        return max(found, key=lambda cell: cell.mean) if len(found) == len(LINKAGES) else None
+        return max(found, key=lambda cell: cell.mean) if len(found) == len(METHODS) else None
 
 
 def grid_of(cells: Sequence[Cell]) -> Grid:
@@ -81,7 +81,7 @@ def paper_rows(cells: Sequence[Cell]) -> list[list[str]]:
     for metric in METRICS:
         for dataset, source in grid.datasets:
             for objective in OBJECTIVES:
-                for linkage in (*LINKAGES, "rsc", "random"):
+                for linkage in (*METHODS, *TOP_DOWN):
                     cell = grid.cells.get((dataset, source, objective, linkage, metric))
                     if cell is not None:
                         place = [metric, dataset, source, objective, linkage]
@@ -104,7 +104,7 @@ def _scores(grid: Grid, metric: str, markup: Markup) -> Table | None:
             if (cell := grid.cells.get((dataset, source, objective, linkage, metric)))
         ]
         for dataset, source in grid.datasets
-        for linkage in LINKAGES
+        for linkage in METHODS
     }
     columns = {key: column for key, column in columns.items() if column}
     if not columns:

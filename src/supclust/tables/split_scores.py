@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.files import write_text
-from supclust.tables.aggregate import METRICS, linkage_order
-from supclust.tables.values import OBJECTIVES
+from supclust.tables.aggregate import METRICS, linkage_order, objective_order
 
 COLUMNS = ["dataset", "source", "objective", "linkage", "split", *METRICS, "alpha", "epochs"]
 DIGITS = 5
@@ -84,5 +83,4 @@ def _text(value: float | None) -> str:
 
 def _order(place: tuple[str, str, str, int]) -> tuple[Any, ...]:
     dataset, objective, linkage, split = place
-    known = OBJECTIVES.index(objective) if objective in OBJECTIVES else len(OBJECTIVES)
-    return dataset, known, objective, linkage_order(linkage), split
+    return dataset, objective_order(objective), linkage_order(linkage), split

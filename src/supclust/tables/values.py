@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-OBJECTIVES = (
-    "all_pairs",
-    "triplet",
-    "best",
-    "mst",
-    "exp_minus",
-    "exp_zero",
-    "exp_plus",
-    "exp_alpha",
-)
-LINKAGES = ("single", "average", "complete", "exp")
-TOP_DOWN = ("rsc", "random")
+from supclust.hac.family import METHODS, TOP_DOWN
+from supclust.objectives import OBJECTIVES
+from supclust.registry import DISSIMILARITIES, Registry
+
 Check = Callable[[Any], "str | None"]
 
 
@@ -94,9 +86,13 @@ def _widths(value: Any) -> str | None:
 
 
 def _methods(value: Any) -> str | None:
-    legal = (*LINKAGES, *TOP_DOWN)
+    legal = (*METHODS, *TOP_DOWN)
     fine = isinstance(value, list | tuple) and value and all(v in legal for v in value)
     return None if fine else f"a list from {', '.join(legal)}"
+
+
+def _registered(names: Registry, *others: str) -> Check:
+    return lambda value: one_of(*others, *names)(value)
 
 
 def _names(value: Any) -> str | None:
@@ -112,7 +108,7 @@ CHECKS: dict[str, Check] = {
     "split": _split,
     "seed": whole(0),
     "axes": _names,
-    "objective.name": one_of(*OBJECTIVES),
+    "objective.name": _registered(OBJECTIVES),
     "linkage.methods": _methods,
     "dataset.source": one_of("auto", "real", "stand-in"),
     "dataset.split_seed": whole(0),
@@ -122,7 +118,7 @@ CHECKS: dict[str, Check] = {
     "dataset.features": _columns,
     "dataset.ignore": _columns,
     "dataset.entity_types": one_of("annotated", "none"),
-    "dissimilarity.name": one_of("auto", "mahalanobis", "linear", "encoder"),
+    "dissimilarity.name": _registered(DISSIMILARITIES, "auto"),
     "dissimilarity.hidden": _widths,
     "dissimilarity.width": whole(1),
     "trainer.accelerator": one_of("cpu", "gpu"),

@@ -14,7 +14,7 @@ from supclust.experiment.meter import Meter
 from supclust.experiment.provenance import commit, machine, versions
 from supclust.experiment.reproduction_plan import DATASETS, GRID, TOP_DOWN, plan
 from supclust.experiment.reproduction_record import RECORD_FILE, Record
-from supclust.tables.values import OBJECTIVES
+from supclust.objectives import OBJECTIVES
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from supclust.model.recipe import DEFAULTS, complete_recipe
-from supclust.model.spec import HIDDEN, NAMES, WIDTH
+from supclust.model.spec import HIDDEN, WIDTH
+from supclust.registry import DISSIMILARITIES
 
 CONF = Path(__file__).parents[3] / "conf"
 
@@ -33,7 +34,7 @@ def test_the_encoder_is_that_of_the_configuration() -> None:
     assert read("dissimilarity/encoder.yaml") == {
         "name": "encoder", "hidden": list(HIDDEN), "width": WIDTH
     }  # fmt: skip
-    assert set(NAMES) == {path.stem for path in (CONF / "dissimilarity").iterdir()}
+    assert {"auto", *DISSIMILARITIES} == {path.stem for path in (CONF / "dissimilarity").iterdir()}
 
 
 def test_given_settings_replace_defaults() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from report_pages import Page
+from supclust.hac.family import METHODS
+from supclust.objectives import OBJECTIVES
 from supclust.report.data import DatasetResults, Report
 from supclust.report.html import results_page
 from supclust.tables.aggregate import summarise
-from supclust.tables.values import LINKAGES, OBJECTIVES
 
 SPLITS, EPOCHS = 50, 100
 
@@ -21,7 +22,7 @@ def made_result(rng: np.random.Generator, objective: str, split: int) -> dict[st
     entry = {"alpha": rng.normal(), "threshold": 1.0, "dev": scores, "test": scores}
     return {
         "status": "done", "dataset": "faces", "source": "real", "objective": objective,
-        "split": split, "seed": 0, "linkages": dict.fromkeys(LINKAGES, entry), "seconds": 1.0,
+        "split": split, "seed": 0, "linkages": dict.fromkeys(METHODS, entry), "seconds": 1.0,
         "model": f"trainings/{objective}{split}", "config_hash": "0" * 64,
         "config": {"data": "1" * 64, "split": split, "recipe": {"lr": 0.1}},
     }  # fmt: skip
@@ -43,6 +44,6 @@ def test_fifty_splits_of_eight_objectives_fit_into_four_megabytes(rng: np.random
     assert len(source.encode()) < 4_000_000
     page = Page(source)
     dots = [use for use in page.all("use") if "data-split" in use]
-    assert len(dots) == 2 * len(LINKAGES) * len(places) + len(places)
+    assert len(dots) == 2 * len(METHODS) * len(places) + len(places)
     lines = [path for path in page.all("path") if "data-split" in path]
     assert len(lines) == 6 * len(places)

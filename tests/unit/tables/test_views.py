@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from supclust.cli import main as cli
+from supclust.hac.family import METHODS
+from supclust.objectives import OBJECTIVES
 from supclust.tables.aggregate import summarise
 from supclust.tables.differences import out_of_bounds
 from supclust.tables.published import BEST_LINKAGE, Key, printed, published
 from supclust.tables.split_scores import as_csv, read_csv, read_folder, write_folder
-from supclust.tables.values import LINKAGES, OBJECTIVES
 from supclust.tables.views import FORMATS, render
 
 SHIFTS = (-0.01, 0.0, 0.01)  # of three splits
@@ -27,7 +28,7 @@ def papers_own(printed_set: str = "faces", off: float = 0.0, **more: Any) -> lis
     for objective in OBJECTIVES:
         for split, shift in enumerate(SHIFTS):
             linkages = {}
-            for linkage in (*LINKAGES, "rsc"):
+            for linkage in (*METHODS, "rsc"):
                 scores: dict[str, float | None] = {"dendrogram_purity": None, "pairwise_f1": None}
                 for metric in scores:
                     paper = printed(printed_set, objective, linkage, metric)
@@ -50,7 +51,7 @@ def test_the_published_numbers_are_complete() -> None:
     datasets = ("rexa", "aminer", "np_coref", "faces")
     for dataset in datasets:
         for objective in OBJECTIVES:
-            for linkage in LINKAGES:
+            for linkage in METHODS:
                 for metric in ("dendrogram_purity", "pairwise_f1"):
                     assert 20 < keys[Key(dataset, objective, linkage, metric)].percent < 100
             cut = keys[Key(dataset, objective, "rsc", "dendrogram_purity")].percent
@@ -58,7 +59,7 @@ def test_the_published_numbers_are_complete() -> None:
             assert cut < best
     assert len(keys) == 4 * 8 * (4 * 2 + 2)
     for dataset in datasets:  # every column has a best, and nothing in it is higher
-        for linkage in LINKAGES:
+        for linkage in METHODS:
             column = [keys[Key(dataset, o, linkage, "dendrogram_purity")] for o in OBJECTIVES]
             marked = [number.percent for number in column if number.mark == "best"]
             assert marked and min(marked) == max(number.percent for number in column)
