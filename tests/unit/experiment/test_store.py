@@ -65,7 +65,7 @@ def test_a_save_that_is_cut_short_leaves_nothing(
 
     with store.locked(["a", "b"]):
         with monkeypatch.context() as patch:
-            patch.setattr(Path, "rename", power_failure)
+            patch.setattr("os.rename", power_failure)
             with pytest.raises(KeyboardInterrupt):
                 store.save({"a": training(0.1), "b": training(0.2)})
         assert store.load("a") is None and store.load("b") is None
