@@ -1,4 +1,7 @@
-"""One file over HTTP: resumed where it was cut, checked before it counts."""
+"""Download of one file over HTTP: resumed after an interruption, checked against a checksum.
+
+(pooch has checksums and retries, but no resuming.)
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -23,18 +25,13 @@ class FetchError(OSError):
     """A download that did not succeed; the message says what to do."""
 
 
-class _Hash(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
-
-
 @dataclass(frozen=True)
 class RemoteFile:
     """A file to download.
 
     Attributes:
         url: Its address, http or https.
-        target: Where it belongs, relative to the folder of its data set.
+        target: Its path below the folder of its data set.
         checksum: ``sha256:<hex>``, ``git-blob:<hex>`` (Git's SHA-1 of a file), or ``None`` where
             only the set as a whole can be checked.
         optional: A failure is reported but does not stop the others.
@@ -51,27 +48,23 @@ def matches(path: Path, checksum: str | None) -> bool:
     if checksum is None:
         return True
     kind, _, expected = checksum.partition(":")
-    sha: _Hash
-    if kind == "sha256":
-        sha = hashlib.sha256()
-    elif kind == "git-blob":
-        sha = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    else:
-        raise ValueError(f"checksum must start with sha256: or git-blob:, got {checksum!r}")
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            sha.update(chunk)
-    return sha.hexdigest() == expected
+    if kind not in ("sha256", "git-blob"):
+        raise ValueError(f"checksum must start with sha256: or git-blob:; received {checksum!r}")
+    content = path.read_bytes()
+    if kind == "git-blob":
+        blob = b"blob %d\0" % len(content) + content
+        return hashlib.sha1(blob, usedforsecurity=False).hexdigest() == expected
+    return hashlib.sha256(content).hexdigest() == expected
 
 
 def download(remote: RemoteFile, folder: Path, progress: Progress | None = None) -> bool:
     """Download one file; ``False`` if it was there already.
 
-    What has arrived is kept as ``<target>.part`` when the connection breaks, and the next call
-    asks for the rest. A complete file with another checksum is deleted.
+    After an interruption, what has arrived is kept as ``<target>.part``, and the next call asks for
+    the rest. A complete file with another checksum is deleted.
 
     Raises:
-        FetchError: Offline, refused, cut off, or not the expected content.
+        FetchError: Offline, refused, interrupted, or not the expected content.
     """
     target = folder / remote.target
     if target.is_file() and matches(target, remote.checksum):
@@ -86,9 +79,8 @@ def download(remote: RemoteFile, folder: Path, progress: Progress | None = None)
         ) from None
     except URLError as problem:
         raise FetchError(
-            f"cannot reach {remote.url} ({problem.reason}): is this machine offline? Download "
-            f"the file "
-            f"elsewhere and place it at {target}, or use a stand-in (dataset.source=stand-in)"
+            f"cannot reach {remote.url} ({problem.reason}): is this machine offline? Download the "
+            f"file elsewhere and place it at {target}, or use a stand-in (dataset.source=stand-in)"
         ) from None
     except (HTTPException, TimeoutError, ConnectionError) as problem:
         raise FetchError(
@@ -98,17 +90,16 @@ def download(remote: RemoteFile, folder: Path, progress: Progress | None = None)
         part.unlink()
         raise FetchError(
             f"{remote.url}: the content does not have the expected checksum {remote.checksum}; "
-            f"nothing was "
-            "kept. The source has changed, or something on the way altered it"
+            "nothing was kept. The source has changed, or something on the way altered it"
         )
     os.replace(part, target)
     return True
 
 
 def _transfer(url: str, part: Path, progress: Progress | None, name: str) -> None:
-    """Append to ``part`` what the server still has."""
+    """Append to ``part`` the bytes that it lacks."""
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"only http and https addresses can be fetched, got {url!r}")
+        raise ValueError(f"only http and https addresses can be fetched; received {url!r}")
     have = part.stat().st_size if part.is_file() else 0
     headers = {"User-Agent": "supclust", "Accept-Encoding": "identity"}
     if have:
@@ -116,15 +107,14 @@ def _transfer(url: str, part: Path, progress: Progress | None, name: str) -> Non
     try:
         response = urlopen(Request(url, headers=headers), timeout=TIMEOUT_SECONDS)
     except HTTPError as problem:
-        # 416: nothing is left after what we have. The checksum tells whether that is the whole
-        # file.
         if have and problem.code == 416:
-            return
+            return  # nothing is left; the checksum decides whether the part is the whole file
         raise
     with response:
         resumed = response.status == 206
         have = have if resumed else 0
-        total = _total(response, have)
+        length = response.headers.get("Content-Length")
+        total = None if length is None else have + int(length)
         with part.open("ab" if resumed else "wb") as stream:
             while chunk := response.read(CHUNK):
                 stream.write(chunk)
@@ -133,8 +123,3 @@ def _transfer(url: str, part: Path, progress: Progress | None, name: str) -> Non
                     progress(name, have, total)
     if total is not None and have < total:
         raise ConnectionError(f"{have} of {total} bytes arrived")
-
-
-def _total(response: Any, have: int) -> int | None:
-    length = response.headers.get("Content-Length")
-    return have + int(length) if length is not None else None

@@ -1,61 +1,52 @@
-"""Download the public data sets into the data folder, in the layouts the readers take."""
+"""Download the public data sets into the data folder, in the layouts of the readers."""
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from supclust.data.errors import DataError
+from supclust.data.files import atomic_file
 from supclust.data.sets.download import FetchError, Progress, RemoteFile, download
 from supclust.data.sets.faces import UMIST_FILE
-from supclust.data.sets.umist_files import pack, umist_remote_files
-from supclust.data.sets.unfinished import DOWNLOADS, begin, end, give_up
+from supclust.data.sets.registry import DOWNLOADS, INCOMPLETE_FILE, is_incomplete
 
 GITHUB = "https://raw.githubusercontent.com"
 REXA_AT = "cthorrez/deepsetLinkage/01f61623041c3efaaadebeab9fbd4ae6cde6d58f/data/rexa"
 SHAPES_AT = "gagolews/clustering-data-v1/27ac73a6fd331fb18181419838d2e753dd1b5f80/sipu"
+UMIST_AT = "Tangjas20/Face_Image_Classification/f9ba3c31a2e7dde3e62c968eda5b4c7f05ff2111"
 
-# SHA-256 of gtClusters.tsv and pairFeatures.csv of each block.
-REXA_BLOCKS = {
-    "allen_d": (
-        "fc6b40c4876b93e176011dfeaa7d26cc1eb948951997a01bb74d8e3346b152e3",
-        "c2c93692dfee93320a13c659021ea114c8f6b3537b0e6581970eaead598c5b40",
-    ),
-    "blum_a": (
-        "641354fc68fa6b05a8e29783b07714d09afac6228e98c3717a5e2920a1716e28",
-        "fc69b5bac5edca260c51197db785fc09ba7ac8639132e24561becf0d73fd8d63",
-    ),
-    "lee_l": (
-        "1d027f15e240184b742d84a36034c97bade64a8d7f5a62d0dab57622e7b09f1e",
-        "0fd415d0f5e5bdd3e9e59382395c30338ee91a73f06bcae9e8bccddb0da14983",
-    ),
-    "mcguire_j": (
-        "a77ac9581c5ea04af223d2874490f0e5521db818779245deb1afebbde24f1ecf",
-        "094cc789b37a1ffcc9148cc08fdbf07fd4932ad18d0ff6a78b8d2ecc2cd1c470",
-    ),
-    "moore_a": (
-        "4528bc0702a0d889ad7a1be928ba3ec55e9f95e4ec7c0e2f5b93b634ccec9ff0",
-        "70027ccf78fb4e0d25af58c1caf9286c7b3ff4490a1230307444ee6cd768fcc6",
-    ),
-    "robinson_h": (
-        "0aca9729ff90b5124613fc4dc0c1dd42d67da437467b2a4c893554efa8208be6",
-        "fd3df3dcbd1a4d12919989023ec89bf5410ad65f095c2c583e380bd42efe4152",
-    ),
-    "young_s": (
-        "ab328abd7019ac32c828349b3e1ddf81cc16400c806badb36cdd97ef40bbb832",
-        "f53d2d972c23d62ce05bf4841aa4b7c63195503006e20318b0c348007e4ad0fc",
-    ),
-}
-SHAPE_FILES = {
-    "pathbased.data.gz": "21d604a7c11d258deb82d12db370a731bd0747ce093c1e1e7157f4d2fdd1942c",
-    "pathbased.labels0.gz": "1768488828e6d72490f934a9e0a5f103c34f00044e95e57f519992f2277a0845",
-    "spiral.data.gz": "ad55d304b08979778e27cf3f5d8a9bf82ec5d0c8b658ea53f8a63990a2a9bfc1",
-    "spiral.labels0.gz": "6a47fdca489242cf14b31d8de50b49b2e4e8b8c56f92eeee94456b685bdc19e4",
-    "aggregation.data.gz": "59ddd9d8f2c66541074aa3dc3469a00c0465245c201ddb73e324353ba4e918e2",
-    "aggregation.labels0.gz": "f12a35f339e700b7b8ea6c78277649dad2fd08c5c35843f518c9f3422873a57e",
+HEIGHT, WIDTH = 112, 92
+# SHA-256 of the SHA-256 of every picture, joined by line ends, in the order of `umist_names`.
+UMIST_SHA256 = "ff1d1545484ae70318597be9e2d09f29402b11ac69bf519d7b41a95229c2b9a5"
+UMIST_NUMBERS = {
+    "1a": "0-35 41 43",
+    "1b": "0 3 8 11 14-16 18 24 28 32 35 38-40 44 48 51 54 56 60 64 68 72 76",
+    "1c": "0 4 7 10 13 16 18 22 25 28 32 35 37 40 43 46 49 52 54 58 60 62-63 65-66 69",
+    "1d": "0 4 8 10 12-20 22-24 27 29 31-33 35 37 39",
+    "1e": "0-25",
+    "1f": "0 5 9 12 15 18 21 24 27 30 33 37 40 44 49 51 54 56 59 62 65 68 73",
+    "1g": "4 6 8-12 14 21-27 29 31 36 40",
+    "1h": "2-10 12 14 16 18 20 22 24 26 28 30-32 35",
+    "1i": "0 2-3 5-14 20-22 27-30",
+    "1j": "0-1 5-7 10 18 21 24 28-30 34-35 38-42 44-45 47-56 61",
+    "1k": "1-4 11 14 16 19-20 22 24-26 28 30 33 35 37 40-41 43-45 47-56 59",
+    "1l": "0 2-4 6 8-9 11 18-21 26 28 30-31 33-34 37-40 42-47 49-51 53 57 61",
+    "1m": "0 3 7 9-11 13 16-20 22 24 26 28 30 34 36 38 40 42 44 46 48 50",
+    "1n": "0 2-16 22-35",
+    "1o": "0-1 4-15 19-23",
+    "1p": "0-25",
+    "1q": "1 3 5-25 27 30-31",
+    "1r": "6-38",
+    "1s": "0-1 3-48",
+    "1t": "0-23 34-36 44-49 100",
 }
 NOT_OFFERED = {
     "aminer": "its public copy has to be converted. Place aminer/blocks.csv and "
@@ -96,41 +87,6 @@ class FetchReport(NamedTuple):
     problems: tuple[str, ...]  # optional files that could not be had
 
 
-def _rexa_files() -> tuple[RemoteFile, ...]:
-    at = f"{GITHUB}/{REXA_AT}"
-    files = []
-    for block, (clusters, pairs) in REXA_BLOCKS.items():
-        for name, sha in (("gtClusters.tsv", clusters), ("pairFeatures.csv", pairs)):
-            files.append(RemoteFile(f"{at}/{block}/{name}", f"{block}/{name}", f"sha256:{sha}"))
-    jones = "4efd69698dc5c031acf118b8fbebd23094976c8353d28939400db39e9c699248"
-    blob = "26e1ee282dfb18a74da75ee3c1d54624587cea5c"
-    files.append(
-        RemoteFile(f"{at}/jones_s/gtClusters.tsv", "jones_s/gtClusters.tsv", f"sha256:{jones}")
-    )
-    files.append(
-        RemoteFile(
-            f"{at}/jones_s/pairFeatures.csv",
-            "jones_s/pairFeatures.csv",
-            f"git-blob:{blob}",
-            optional=True,
-        )
-    )
-    return tuple(files)
-
-
-OFFERS = {
-    "faces": Offer("umist_faces", umist_remote_files(GITHUB), pack, UMIST_FILE),
-    "rexa": Offer("rexa", _rexa_files()),
-    "shapes2d": Offer(
-        "shapes2d",
-        tuple(
-            RemoteFile(f"{GITHUB}/{SHAPES_AT}/{name}", name, f"sha256:{sha}")
-            for name, sha in SHAPE_FILES.items()
-        ),
-    ),
-}
-
-
 def fetch(
     name: str,
     data_dir: str | Path,
@@ -138,9 +94,9 @@ def fetch(
     progress: Progress | None = None,
     mirror: str | None = None,
 ) -> FetchReport:
-    """Download a data set; what is there and intact is not downloaded again.
+    """Download a data set; files that are there and intact are not downloaded again.
 
-    Until everything has arrived, the folder is marked as incomplete and no reader takes it.
+    Until everything has arrived, the folder is marked as incomplete and is not read.
 
     Args:
         name: ``faces``, ``rexa`` or ``shapes2d``.
@@ -155,19 +111,24 @@ def fetch(
     if name in NOT_OFFERED:
         raise DataError(f"{name!r} cannot be fetched: {NOT_OFFERED[name]}")
     if name not in OFFERS:
-        raise DataError(f"data set to fetch must be one of {', '.join(OFFERS)}, got {name!r}")
+        raise DataError(f"data set to fetch must be one of {', '.join(OFFERS)}; received {name!r}")
     offer, folder = OFFERS[name], Path(data_dir) / OFFERS[name].folder
+    mark = folder / INCOMPLETE_FILE
     if offer.result is not None and (folder / offer.result).is_file():
         shutil.rmtree(folder / DOWNLOADS, ignore_errors=True)
-        end(folder)  # the fetch may have been killed between its last two steps
+        mark.unlink(missing_ok=True)  # the fetch may have been killed between its last two steps
         return FetchReport(folder, 0, len(offer.files), ())
-    begin(folder, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_incomplete(folder) or not any(folder.iterdir()):
+        text = f"This download is not complete. To resume it: supclust data fetch {name}\n"
+        mark.write_text(text, encoding="utf-8")
     try:
         report = _fetch_files(offer, folder, progress, mirror)
     except BaseException:
-        give_up(folder)
+        if mark.is_file() and not any(p.is_file() and p != mark for p in folder.rglob("*")):
+            shutil.rmtree(folder)  # nothing has arrived
         raise
-    end(folder)
+    mark.unlink(missing_ok=True)
     return report
 
 
@@ -192,3 +153,80 @@ def _fetch_files(
         offer.finish(landing, folder)
         shutil.rmtree(landing)
     return FetchReport(folder, downloaded, present, tuple(problems))
+
+
+def umist_names() -> Iterator[tuple[str, str]]:
+    """Person and file name of every picture, in order."""
+    for person, ranges in UMIST_NUMBERS.items():
+        for entry in ranges.split():
+            first, _, last = entry.partition("-")
+            for number in range(int(first), int(last or first) + 1):
+                yield person, f"{person}{number:03d}.pgm"
+        if person == "1b":
+            yield from ((person, f"final{number:02d}.pgm") for number in range(10))
+
+
+def pack_umist(downloads: Path, folder: Path) -> None:
+    """Check the downloaded pictures and write them as one ``.npz``; a wrong set is deleted."""
+    people, names = zip(*umist_names(), strict=True)
+    contents = [(downloads / p / n).read_bytes() for p, n in zip(people, names, strict=True)]
+    hashes = [hashlib.sha256(content).hexdigest() for content in contents]
+    if hashlib.sha256("\n".join(hashes).encode()).hexdigest() != UMIST_SHA256:
+        shutil.rmtree(downloads)
+        raise FetchError(
+            "the downloaded UMIST pictures do not have the expected checksum; nothing was kept. "
+            "The source has changed, or something on the way altered them"
+        )
+    # Binary PGM: the pixels follow the header, which the checksum has verified.
+    pixels = [np.frombuffer(content[-HEIGHT * WIDTH :], np.uint8) for content in contents]
+    with atomic_file(folder / UMIST_FILE) as draft, draft.open("wb") as stream:
+        np.savez_compressed(
+            stream,
+            images=np.stack(pixels).reshape(-1, HEIGHT, WIDTH),
+            label=np.unique(people, return_inverse=True)[1].astype(np.int32),
+            person=np.array(people),
+            filename=np.array(names),
+            duplicate_of=first_copies(hashes),
+            pgm_sha256=np.array(hashes),
+        )
+
+
+def first_copies(hashes: list[str]) -> np.ndarray:
+    """Position of an earlier identical file, or -1.
+
+    >>> first_copies(["a", "b", "a"]).tolist()
+    [-1, -1, 0]
+    """
+    seen: dict[str, int] = {}
+    first = [seen.setdefault(value, i) for i, value in enumerate(hashes)]
+    return np.array([-1 if f == i else f for i, f in enumerate(first)], dtype=np.int32)
+
+
+def _checked_files(name: str, address: str) -> tuple[RemoteFile, ...]:
+    """Files of a set with the checksums of ``checksums.sha256``."""
+    text = files("supclust.data.sets").joinpath("checksums.sha256").read_text(encoding="ascii")
+    rows = (line.split() for line in text.splitlines())
+    return tuple(
+        RemoteFile(f"{GITHUB}/{address}/{inside}", inside, f"sha256:{checksum}")
+        for checksum, path in rows
+        for folder, _, inside in [path.partition("/")]
+        if folder == name
+    )
+
+
+_JONES = RemoteFile(
+    f"{GITHUB}/{REXA_AT}/jones_s/pairFeatures.csv",
+    "jones_s/pairFeatures.csv",
+    "git-blob:26e1ee282dfb18a74da75ee3c1d54624587cea5c",
+    optional=True,
+)
+_UMIST = tuple(
+    # The pictures are checked together, by `pack_umist`.
+    RemoteFile(f"{GITHUB}/{UMIST_AT}/Classification_files/{p}/face/{n}", f"{p}/{n}", None)
+    for p, n in umist_names()
+)
+OFFERS = {
+    "faces": Offer("umist_faces", _UMIST, pack_umist, UMIST_FILE),
+    "rexa": Offer("rexa", (*_checked_files("rexa", REXA_AT), _JONES)),
+    "shapes2d": Offer("shapes2d", _checked_files("shapes2d", SHAPES_AT)),
+}

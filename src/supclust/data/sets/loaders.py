@@ -1,6 +1,6 @@
-"""How each data set is read, prepared but not yet done: the files it needs, and the call.
+"""The loader of each data set: which files it reads, and the call that reads them.
 
-The readers are imported when a set is asked for: one that is in the cache needs no pandas.
+Readers are imported when a set is loaded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,15 @@ from supclust.data.errors import DataError
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A read to be done unless its result is in the cache."""
+class Loader:
+    """A call that makes a data set, and what its result depends on (the key of the cache).
+
+    Attributes:
+        reader: Name of the reader.
+        version: Raised whenever the result of the reader changes.
+        files: Everything it reads.
+        build: The call.
+    """
 
     reader: str
     version: int
@@ -24,7 +31,10 @@ class Reading:
     build: Callable[[], Dataset]
 
 
-def faces(path: Path, options: Mapping[str, Any]) -> Reading:
+Reading = Loader  # the name in version 0.1
+
+
+def faces(path: Path, options: Mapping[str, Any]) -> Loader:
     """The UMIST file, or the authors' text, in a folder or given itself."""
     from supclust.data.layouts import vectors as vector_files
     from supclust.data.sets import faces as face_files
@@ -40,7 +50,7 @@ def faces(path: Path, options: Mapping[str, Any]) -> Reading:
         path = path / face_files.UMIST_FILE
     if path.suffix == ".npz":
         dimensions = options["dimensions"]
-        return Reading(
+        return Loader(
             "umist", face_files.VERSION, [path], lambda: face_files.read_umist(path, dimensions)
         )
 
@@ -49,16 +59,16 @@ def faces(path: Path, options: Mapping[str, Any]) -> Reading:
         sizes = face_files.SIZES if read.n_clusters == sum(face_files.SIZES) else None
         return replace(read, sizes=sizes, balance=face_files.BALANCE)
 
-    return Reading("faces-text", vector_files.VERSION, [path], build)
+    return Loader("faces-text", vector_files.VERSION, [path], build)
 
 
-def faces_stand_in(options: Mapping[str, Any]) -> Reading:
+def faces_stand_in(options: Mapping[str, Any]) -> Loader:
     """The rendered faces."""
     from supclust.data.sets import faces as face_files
     from supclust.data.sets import synthetic_faces
 
     version = 1000 * face_files.VERSION + synthetic_faces.VERSION
-    return Reading(
+    return Loader(
         "synthetic-faces",
         version,
         [],
@@ -68,14 +78,14 @@ def faces_stand_in(options: Mapping[str, Any]) -> Reading:
 
 def block_folders(
     name: str, sizes: dict[int, tuple[int, int, int]]
-) -> Callable[[Path, Mapping[str, Any]], Reading]:
+) -> Callable[[Path, Mapping[str, Any]], Loader]:
     """The block folders of a named set; ``sizes`` are its split sizes by number of blocks."""
 
-    def prepare(path: Path, options: Mapping[str, Any]) -> Reading:
+    def prepare(path: Path, options: Mapping[str, Any]) -> Loader:
         from supclust.data.layouts import pair_folders
 
         folders = pair_folders.block_folders(path)
-        return Reading(
+        return Loader(
             f"pair-folders/{name}",
             pair_folders.VERSION,
             pair_folders.input_files(folders),
@@ -87,7 +97,7 @@ def block_folders(
     return prepare
 
 
-def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Reading:
+def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Loader:
     """The blocks ``blocks.csv`` chooses, or all block folders where there is no such file."""
     from supclust.data.layouts import pair_folders
     from supclust.data.sets import aminer
@@ -95,7 +105,7 @@ def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Reading:
     if not (path / aminer.INDEX_FILE).is_file():
         return block_folders("aminer", aminer.SIZES)(path, options)
     folders = aminer.chosen_folders(path)
-    return Reading(
+    return Loader(
         "aminer",
         aminer.VERSION + 1000 * pair_folders.VERSION,
         [path / aminer.INDEX_FILE, *pair_folders.input_files(folders)],
@@ -103,13 +113,13 @@ def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Reading:
     )
 
 
-def pairs_stand_in(name: str) -> Callable[[Mapping[str, Any]], Reading]:
-    """The made-up pairs of a named set."""
+def pairs_stand_in(name: str) -> Callable[[Mapping[str, Any]], Loader]:
+    """The generated pairs of a named set."""
 
-    def prepare(options: Mapping[str, Any]) -> Reading:
+    def prepare(options: Mapping[str, Any]) -> Loader:
         from supclust.data.sets import synthetic_pairs
 
-        return Reading(
+        return Loader(
             f"synthetic-pairs/{name}",
             synthetic_pairs.VERSION,
             [],
@@ -119,12 +129,12 @@ def pairs_stand_in(name: str) -> Callable[[Mapping[str, Any]], Reading]:
     return prepare
 
 
-def gum_coref(path: Path, options: Mapping[str, Any]) -> Reading:
+def gum_coref(path: Path, options: Mapping[str, Any]) -> Loader:
     """The GUM tables, made into pair features."""
     from supclust.data.sets.gum import dataset as gum
     from supclust.data.sets.gum import mentions as gum_mentions
 
-    return Reading(
+    return Loader(
         "gum-coref",
         gum.VERSION,
         gum_mentions.table_files(path),
@@ -132,11 +142,11 @@ def gum_coref(path: Path, options: Mapping[str, Any]) -> Reading:
     )
 
 
-def own_vectors(path: Path, options: Mapping[str, Any]) -> Reading:
-    """People's own points."""
+def own_vectors(path: Path, options: Mapping[str, Any]) -> Loader:
+    """A user's own points."""
     from supclust.data.layouts import vectors as vector_files
 
-    return Reading(
+    return Loader(
         "vectors",
         vector_files.VERSION,
         [path],
@@ -144,8 +154,8 @@ def own_vectors(path: Path, options: Mapping[str, Any]) -> Reading:
     )
 
 
-def own_pairs(path: Path, options: Mapping[str, Any]) -> Reading:
-    """People's own pairs: a folder of block folders, or a table with its labels."""
+def own_pairs(path: Path, options: Mapping[str, Any]) -> Loader:
+    """A user's own pairs: a folder of block folders, or a table with its labels."""
     from supclust.data.layouts import pair_folders, pair_tables
 
     if path.is_dir():
@@ -157,7 +167,7 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Reading:
                 path,
             )
         folders = pair_folders.block_folders(path)
-        return Reading(
+        return Loader(
             "pair-folders",
             pair_folders.VERSION,
             pair_folders.input_files(folders),
@@ -172,7 +182,7 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Reading:
     labels = Path(options["labels"])
     if not labels.is_file():
         raise DataError("no such file", labels)
-    return Reading(
+    return Loader(
         "pair-table",
         pair_tables.VERSION,
         [path, labels],

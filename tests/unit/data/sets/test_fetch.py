@@ -13,11 +13,11 @@ import pytest
 from supclust.data import DataError, list_datasets, load_dataset
 from supclust.data.sets.download import FetchError, RemoteFile, download
 from supclust.data.sets.faces import UMIST_FILE
-from supclust.data.sets.fetch import OFFERS, REXA_AT, fetch
-from supclust.data.sets.umist_files import HEADER, UMIST_AT, umist_names
-from supclust.data.sets.unfinished import MARK
+from supclust.data.sets.fetch import OFFERS, REXA_AT, UMIST_AT, fetch, umist_names
+from supclust.data.sets.registry import INCOMPLETE_FILE
 
 CONTENT = bytes(range(256)) * 2000
+HEADER = b"P5\n92 112\n255\n"  # of a PGM picture of UMIST
 
 
 class Server(ThreadingHTTPServer):
@@ -245,7 +245,7 @@ def test_an_interrupted_fetch_counts_as_absent_and_is_resumed(server, tmp_path, 
     with pytest.raises(Killed):
         fetch(name, tmp_path, progress=killed_after_six, mirror=server.url)
     folder = tmp_path / offer.folder
-    assert f"supclust data fetch {name}" in (folder / MARK).read_text()
+    assert f"supclust data fetch {name}" in (folder / INCOMPLETE_FILE).read_text()
     arguments = {"data_dir": tmp_path, "cache_dir": tmp_path / "cache"}
     data = load_dataset(name, **arguments)
     assert data.source == "stand-in"
@@ -256,7 +256,7 @@ def test_an_interrupted_fetch_counts_as_absent_and_is_resumed(server, tmp_path, 
     before = len(server.requests)
     report = fetch(name, tmp_path, mirror=server.url)
     assert report.present == 6 and len(server.requests) - before == len(offer.files) - 6
-    assert not (folder / MARK).exists() and not (folder / "downloads").exists()
+    assert not (folder / INCOMPLETE_FILE).exists() and not (folder / "downloads").exists()
     assert list_datasets(tmp_path)[["faces", "rexa"].index(name)]["real"]
 
 
@@ -284,7 +284,7 @@ def test_a_packed_set_is_not_fetched_again(server, tmp_path):
     folder = tmp_path / "umist_faces"
     (folder / "downloads").mkdir(parents=True)
     (folder / UMIST_FILE).write_bytes(b"packed")
-    (folder / MARK).write_text("killed just before the end")
+    (folder / INCOMPLETE_FILE).write_text("killed just before the end")
     report = fetch("faces", tmp_path, mirror=server.url)
     assert report.downloaded == 0 and server.requests == []
     assert [path.name for path in folder.iterdir()] == [UMIST_FILE]

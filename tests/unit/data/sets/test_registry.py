@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,6 +122,28 @@ def test_a_mistyped_path_is_corrected(tmp_path, monkeypatch):
         load_dataset("vectors", path="data/pints.csv", cache_dir=tmp_path)
     with pytest.raises(DataError, match=rf"qq/zz: no such file or folder below {tmp_path}\.$"):
         load_dataset("vectors", path="qq/zz", cache_dir=tmp_path)
+
+
+def test_a_spec_can_be_the_target_of_a_configuration(tmp_path):
+    from hydra.utils import instantiate
+
+    config = {"_target_": "supclust.data.sets.registry.rexa", "source": "stand-in", "seed": 1}
+    data = instantiate(config, data_dir=tmp_path, cache_dir=tmp_path / "cache")
+    assert data.digest() == load_dataset("rexa", cache_dir=tmp_path / "cache", seed=1).digest()
+
+
+def test_options_are_those_of_the_configuration_files():
+    import yaml
+
+    from supclust.data.sets.registry import SPECS
+
+    common = {"name", "source", "path", "split_seed", "n_splits", "_target_"}
+    conf = Path(__file__).parents[4] / "conf" / "dataset"
+    assert {path.stem for path in conf.glob("*.yaml")} == set(SPECS)
+    for name, spec in SPECS.items():
+        written = yaml.safe_load((conf / f"{name}.yaml").read_text())
+        defaults = {**spec.options, **({"seed": 0} if spec.stand_in else {})}
+        assert {key: written[key] for key in written if key not in common} == defaults
 
 
 def test_list(tmp_path):
