@@ -63,7 +63,7 @@ def make_data(folder: Path, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
 
 def command(folder: Path, output: str) -> list[str]:
     arguments = ["cluster", "records.parquet", "--model", "model", "-o", output]
-    return [sys.executable, "-m", "supclust.cli", *arguments]
+    return [sys.executable, "-m", "supclust", *arguments]
 
 
 def run(arguments: list[str], folder: Path) -> Ran:

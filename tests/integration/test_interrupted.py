@@ -81,7 +81,7 @@ def test_a_sweep(tmp_path: Path, launcher: str) -> None:
 @pytest.mark.slow
 def test_reproduce_ends_its_workers(tmp_path: Path) -> None:
     words = [
-        *(sys.executable, "-m", "supclust.cli", "reproduce", "rexa", "--splits", "2"),
+        *(sys.executable, "-m", "supclust", "reproduce", "rexa", "--splits", "2"),
         *("--conf", str(ROOT / "conf"), "--part", "grid"),
         *("--outputs", str(tmp_path / "outputs"), "--data", str(tmp_path / "none")),
         *("--set", "dataset.source=stand-in", "--set", f"paths.cache={tmp_path / 'cache'}"),

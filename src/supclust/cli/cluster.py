@@ -14,6 +14,8 @@ from supclust.cli.wording import counted, names_in
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 
+EXAMPLES = ("supclust cluster records.parquet --model model -o clusters.parquet",)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

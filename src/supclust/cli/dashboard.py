@@ -5,6 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+EXAMPLES = (
+    "supclust dashboard --entity me",
+    "supclust dashboard --dry-run",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

@@ -7,6 +7,12 @@ import os
 import sys
 from pathlib import Path
 
+EXAMPLES = (
+    "supclust data list",
+    "supclust data check points.csv --label who",
+    "supclust data fetch faces",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add ``list``, ``check`` and ``fetch``."""

@@ -13,6 +13,11 @@ from supclust.cli.wording import counted
 if TYPE_CHECKING:
     from supclust.data.tables.reader import RecordTable
 
+EXAMPLES = (
+    "supclust edges edges.parquet -o clusters.parquet",
+    "supclust edges edges.csv --threshold 0.3 --alpha -2 --missing inf -o clusters.csv",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

@@ -14,6 +14,11 @@ from supclust.cli.wording import counted
 if TYPE_CHECKING:
     from supclust.cluster.model import ClusterModel
 
+EXAMPLES = (
+    "supclust explain model",
+    "supclust explain model --json",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

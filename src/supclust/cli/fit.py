@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _UNITS_APART = 100  # ratio of spreads at which a hint about --scale is due
 
+EXAMPLES = (
+    "supclust fit records.csv --label author --block name -o model",
+    "supclust fit records.csv --label who --columns name,city,year -o model",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg")
 
+EXAMPLES = (
+    "supclust illustrate mismatch -o pictures",
+    "supclust illustrate shapes -o pictures --format png",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

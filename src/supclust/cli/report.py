@@ -6,6 +6,11 @@ import argparse
 import time
 from pathlib import Path
 
+EXAMPLES = (
+    "supclust report outputs -o report.html",
+    "supclust report model --data records.csv -o model.html",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

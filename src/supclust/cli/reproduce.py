@@ -10,6 +10,11 @@ from pathlib import Path
 
 from supclust.experiment.reproduction_plan import DATASETS, PARTS, plan
 
+EXAMPLES = (
+    "supclust reproduce faces",
+    "supclust reproduce faces aminer --splits 5",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

@@ -12,6 +12,11 @@ from supclust.tables.aggregate import summarise
 from supclust.tables.split_scores import read_folder
 from supclust.tables.views import FORMATS, LAYOUTS, render
 
+EXAMPLES = (
+    "supclust table outputs",
+    "supclust table outputs --format latex",
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
+EXAMPLES = ("supclust warmup",)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments: none."""

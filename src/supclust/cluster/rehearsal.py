@@ -6,7 +6,6 @@ time.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,8 +13,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from supclust.cluster.model import ClusterModel
-
-_BLAS = "scipy.linalg.cython_blas"
 
 
 @contextmanager
@@ -29,7 +26,6 @@ def rehearse(model: ClusterModel) -> None:
     """Cluster two made-up records."""
     if model.distances is not None:  # its code is not ours
         return
-    _start_numba()
     starts, cut = np.array([0, 2]), model.cut()
     comparisons = model.comparisons
     if comparisons is not None:
@@ -38,18 +34,3 @@ def rehearse(model: ClusterModel) -> None:
         model.label_records(columns, starts, cut)
     elif model.kind == "vectors":
         model.label_points(np.zeros((2, len(model.feature_names))), starts, cut)
-
-
-def _start_numba() -> None:
-    """Start Numba without SciPy's linear algebra.
-
-    It looks for a BLAS when it starts, which takes it 0.2 s, for the sake of `numpy.correlate`
-    alone; whatever else needs a BLAS looks for it again.
-    """
-    if _BLAS in sys.modules:
-        return
-    sys.modules[_BLAS] = None  # type: ignore[assignment]
-    try:
-        import numba.np.arraymath  # noqa: F401
-    finally:
-        del sys.modules[_BLAS]
