@@ -14,8 +14,8 @@ import pytest
 from report_pages import ATTACK, BLOCK, CLUSTER, ERROR, POINT, Page, hostile_outputs
 from supclust.cli.main import main
 from supclust.experiment.provenance import source_commit
-from supclust.report.data import Wishes, gather
-from supclust.report.html import results_page
+from supclust.report.data import ReportOptions, gather
+from supclust.report.results_page import results_page
 from supclust.tables.aggregate import summarise
 
 pytestmark = pytest.mark.timeout(600)  # the first compilation, on a busy machine
@@ -59,12 +59,12 @@ def test_the_commit_is_shown(copied: Path, page: Page) -> None:
     for path in copied.rglob("result.json"):
         old = {key: v for key, v in json.loads(path.read_text()).items() if key != "commit"}
         path.write_text(json.dumps(old))
-    page = Page(results_page(gather(copied, Wishes(trees=False))))
+    page = Page(results_page(gather(copied, ReportOptions(trees=False))))
     assert "not recorded" in page.text  # as for results of older versions
 
 
 def test_the_table_has_every_cell(outputs: Path, page: Page) -> None:
-    cells = summarise(gather(outputs, Wishes(trees=False)).groups[0].results)
+    cells = summarise(gather(outputs, ReportOptions(trees=False)).groups[0].results)
     assert len(cells) == 16
     words = page.text
     for cell in cells:
@@ -81,13 +81,13 @@ def test_every_split_is_a_dot_of_every_linkage_and_metric(page: Page) -> None:
     assert {dot["data-split"] for dot in dots} == {"0", "1"}
 
 
-def test_trees_made_again_give_the_stored_scores(outputs: Path, page: Page) -> None:
+def test_recomputed_trees_give_the_stored_scores(outputs: Path, page: Page) -> None:
     group = gather(outputs).groups[0]
-    assert group.case is not None
-    assert group.case.result["split"] == 0 and list(group.case.linkages)[-1] == "exp"
-    for case in group.case.linkages.values():
-        assert case.f1_again == pytest.approx(case.f1_stored, abs=1e-9)
-        assert case.test is not None and case.threshold is not None
+    assert group.trees is not None
+    assert group.trees.result["split"] == 0 and list(group.trees.linkages)[-1] == "exp"
+    for trees in group.trees.linkages.values():
+        assert trees.f1_recomputed == pytest.approx(trees.f1_stored, abs=1e-9)
+        assert trees.test is not None and trees.threshold is not None
     assert "4 test F1 scores agree with the stored ones" in page.text
 
 
@@ -132,7 +132,7 @@ def test_a_stand_in_is_announced_loudly(copied: Path) -> None:
     for path in copied.rglob("result.json"):
         result = json.loads(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps({**result, "source": "stand-in"}), encoding="utf-8")
-    page = Page(results_page(gather(copied, Wishes(trees=False))))
+    page = Page(results_page(gather(copied, ReportOptions(trees=False))))
     assert "STAND-IN DATA" in page.text
     assert any(div.get("class") == "warning" for div in page.all("div"))
 
@@ -162,7 +162,7 @@ def test_a_lost_model_leaves_the_tree_out_with_a_note(copied: Path) -> None:
 def test_unreadable_results_are_listed(copied: Path) -> None:
     broken = next(copied.rglob("split-0/result.json"))
     broken.write_text('{"status": "do', encoding="utf-8")
-    page = Page(results_page(gather(copied, Wishes(trees=False))))
+    page = Page(results_page(gather(copied, ReportOptions(trees=False))))
     assert "Results that cannot be read" in page.text and str(broken) in page.text
 
 
@@ -195,7 +195,7 @@ def test_the_command_writes_the_page_and_says_so(
         (["-o", "."], "-o needs a file; received the folder"),
     ],
 )
-def test_wrong_wishes_are_refused(
+def test_wrong_options_are_refused(
     outputs: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["report", str(outputs), *words]) == 2

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from report_pages import add_failure, hostile_outputs, run_job
+from supclust.report.charts import Line, line_chart
 from supclust.report.data import gather
-from supclust.report.figures import Line, line_chart
-from supclust.report.html import page as page_of
-from supclust.report.html import write_page, write_report
+from supclust.report.page import page as page_of
+from supclust.report.page import write_page
+from supclust.report.results_page import write_report
 
 selenium = pytest.importorskip("selenium")
 from selenium import webdriver  # noqa: E402  (only where it is installed)
@@ -133,7 +135,9 @@ def test_long_trainings_wide_tables_and_numbers_fit(browser: Any, tmp_path: Path
         '<table><tr><th>a feature with a long name</th><td class="number">−0.05671</td>'
         '<td class="bar"></td></tr></table>'
     )
-    path = write_page(tmp_path / "wide.html", page_of("Wide", "", [("all", "All", chart + table)]))
+    path = write_page(
+        tmp_path / "wide.html", page_of("Wide", "", [("all", "All", chart + Markup(table))])
+    )
     over, caption, lines = opened(browser, path).execute_script(
         "const view = document.scrollingElement, edge = view.clientWidth;"
         "const cell = document.createRange();"

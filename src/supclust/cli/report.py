@@ -81,14 +81,14 @@ def _write_model(options: argparse.Namespace) -> None:
 
 
 def _write_results(options: argparse.Namespace) -> None:
-    from supclust.report.data import Wishes, gather
-    from supclust.report.html import write_report
+    from supclust.report.data import ReportOptions, gather
+    from supclust.report.results_page import write_report
 
-    wishes = Wishes(
+    choice = ReportOptions(
         objective=options.objective,
         linkage=options.linkage,
         split=options.split,
         data=options.data,
         trees=not options.no_trees,
     )
-    write_report(gather(options.folder, wishes), options.output)
+    write_report(gather(options.folder, choice), options.output)

@@ -99,10 +99,10 @@ def _as_paths(name: str, given: Path_ | Sequence[Path_]) -> list[list[float]]:
 
 def _paths_below(folder: Path) -> dict[str, list[list[float]]]:
     """Paths of the runs below a folder, by data set and row of the table; one per training."""
-    from supclust.report.data import Wishes, gather
+    from supclust.report.data import ReportOptions, gather
 
     found: dict[str, dict[str, list[float]]] = {}
-    groups = gather(folder, Wishes(trees=False)).groups
+    groups = gather(folder, ReportOptions(trees=False)).groups
     for group in groups:
         for result, record in zip(group.results, group.records, strict=True):
             if record is None or record.get("alpha") is None:

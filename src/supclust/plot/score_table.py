@@ -67,9 +67,9 @@ def _style(cell: TableCell, *, heading: bool, best: bool) -> None:
 
 
 def _cells_below(folder: Path) -> list[Cell]:
-    from supclust.report.data import Wishes, gather
+    from supclust.report.data import ReportOptions, gather
 
-    groups = gather(folder, Wishes(trees=False)).groups
+    groups = gather(folder, ReportOptions(trees=False)).groups
     return [cell for group in groups for cell in group.cells]
 
 

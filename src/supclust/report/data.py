@@ -1,4 +1,4 @@
-"""What a report shows, gathered from a folder of results."""
+"""Read what a report shows from a folder of results."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from supclust.data.files import read_json
 from supclust.model.folder import RECORD_FILE
 from supclust.model.results import RESULT_FILE, find_results
-from supclust.report.restored import NotRestorableError, TreeCase, outputs_of, restore_case
+from supclust.report.restore import NotRestorableError, SplitTrees, outputs_of, restore_trees
 from supclust.tables.aggregate import Cell, row_name, summarise
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """Which of the results the tree and the cut are drawn of; ``None`` is the default.
+class ReportOptions:
+    """Which result the tree and the cut are drawn from; ``None`` is the default.
 
     Attributes:
         objective: row of the table; default: the best under the linkage.
         linkage: shown first; default: exp, else the first there is.
         split: default: the first finished.
         data: folder of the real data sets; default: that of the run.
-        trees: whether to make trees at all.
+        trees: whether to compute trees at all.
     """
 
     objective: str | None = None
@@ -48,8 +48,8 @@ class DatasetResults:
         records: training record of each finished result, ``None`` where it is gone.
         linkage: that is shown first.
         best: row of the table that is best under that linkage.
-        case: trees of one split, or ``None``.
-        no_case: why there are none.
+        trees: of one split, or ``None``.
+        no_trees: why there are none.
     """
 
     dataset: str
@@ -59,12 +59,12 @@ class DatasetResults:
     records: list[dict[str, Any] | None]
     linkage: str
     best: str
-    case: TreeCase | None = None
-    no_case: str = ""
+    trees: SplitTrees | None = None
+    no_trees: str = ""
 
     @property
     def notes(self) -> list[str]:
-        """What the reader of the data set had to say, each once."""
+        """Notes of the data set's reader, each once."""
         return list(dict.fromkeys(n for result in self.results for n in result.get("notes", ())))
 
     @property
@@ -78,7 +78,7 @@ class Report:
     """Everything on the page.
 
     Attributes:
-        folder: of the results, as it was asked for.
+        folder: of the results.
         groups: one per data set and source.
         failed: results that failed.
         unreadable: result files that cannot be read.
@@ -90,13 +90,13 @@ class Report:
     unreadable: list[str] = field(default_factory=list)
 
 
-def gather(folder: Path, wishes: Wishes | None = None) -> Report:
-    """Read the results below a folder, and make the trees of one split of every data set.
+def gather(folder: Path, options: ReportOptions | None = None) -> Report:
+    """Read the results below a folder, and recompute the trees of one split per data set.
 
     Raises:
-        ValueError: there is no result, or what was wished for is not among them.
+        ValueError: there is no result, or none that the options name.
     """
-    wishes = wishes or Wishes()
+    options = options or ReportOptions()
     results = list(find_results(folder))
     read = {result["path"] for result in results}
     unreadable = [str(p) for p in sorted(folder.rglob(RESULT_FILE)) if str(p) not in read]
@@ -106,35 +106,35 @@ def gather(folder: Path, wishes: Wishes | None = None) -> Report:
             "Make some with `python train.py objective=exp_alpha dataset=faces`."
         )
     done = [result for result in results if result["status"] == "done"]
-    _check(wishes, done)
+    _check(options, done)
     kinds = list(dict.fromkeys((result["dataset"], result["source"]) for result in done))
     groups = [
-        _group([r for r in done if (r["dataset"], r["source"]) == kind], wishes) for kind in kinds
+        _group([r for r in done if (r["dataset"], r["source"]) == kind], options) for kind in kinds
     ]
     failed = [result for result in results if result["status"] != "done"]
     return Report(folder, groups, failed, unreadable)
 
 
-def _check(wishes: Wishes, done: Sequence[dict[str, Any]]) -> None:
+def _check(options: ReportOptions, done: Sequence[dict[str, Any]]) -> None:
     rows = list(dict.fromkeys(row_name(result) for result in done))
     linkages = list(dict.fromkeys(name for result in done for name in result["linkages"]))
     splits = sorted({result["split"] for result in done})
-    for name, wish, legal in (
-        ("--objective", wishes.objective, rows),
-        ("--linkage", wishes.linkage, linkages),
-        ("--split", wishes.split, splits),
+    for name, value, legal in (
+        ("--objective", options.objective, rows),
+        ("--linkage", options.linkage, linkages),
+        ("--split", options.split, splits),
     ):
-        if wish is not None and wish not in legal:
+        if value is not None and value not in legal:
             raise ValueError(
-                f"{name} must be among the finished results; received {wish}. "
+                f"{name} must be among the finished results; received {value}. "
                 f"There: {', '.join(map(str, legal)) or 'none'}."
             )
 
 
-def _group(results: list[dict[str, Any]], wishes: Wishes) -> DatasetResults:
+def _group(results: list[dict[str, Any]], options: ReportOptions) -> DatasetResults:
     cells = summarise(results)
     cut = [c.linkage for c in cells if c.metric == "pairwise_f1"] or [c.linkage for c in cells]
-    linkage = wishes.linkage if wishes.linkage in {c.linkage for c in cells} else None
+    linkage = options.linkage if options.linkage in {c.linkage for c in cells} else None
     linkage = linkage or ("exp" if "exp" in cut else cut[0])
     group = DatasetResults(
         dataset=results[0]["dataset"],
@@ -145,36 +145,32 @@ def _group(results: list[dict[str, Any]], wishes: Wishes) -> DatasetResults:
         linkage=linkage,
         best=_best(cells, linkage),
     )
-    if not wishes.trees:
-        return _with_case(group, None, "trees were not asked for (--no-trees)")
-    chosen = _chosen(group, wishes)
+    if not options.trees:
+        return replace(group, no_trees="trees were not asked for (--no-trees)")
+    chosen = _chosen(group, options)
     if chosen is None:
-        return _with_case(group, None, "no finished result of the objective and split asked for")
+        return replace(group, no_trees="no finished result of the objective and split asked for")
     try:
-        return _with_case(group, restore_case(chosen, wishes.data), "")
+        return replace(group, trees=restore_trees(chosen, options.data))
     except NotRestorableError as problem:
         _logger.warning("%s: no tree in the report: %s", group.dataset, problem)
-        return _with_case(group, None, str(problem))
-
-
-def _with_case(group: DatasetResults, case: TreeCase | None, reason: str) -> DatasetResults:
-    return replace(group, case=case, no_case=reason)
+        return replace(group, no_trees=str(problem))
 
 
 def _best(cells: Sequence[Cell], linkage: str) -> str:
     """The row marked best under a linkage, or that with the highest mean purity."""
-    there = [c for c in cells if c.metric == "dendrogram_purity" and c.linkage == linkage]
-    return max(there or cells, key=lambda cell: (cell.mark == "best", cell.mean)).objective
+    column = [c for c in cells if c.metric == "dendrogram_purity" and c.linkage == linkage]
+    return max(column or cells, key=lambda cell: (cell.mark == "best", cell.mean)).objective
 
 
-def _chosen(group: DatasetResults, wishes: Wishes) -> dict[str, Any] | None:
-    row = wishes.objective or group.best
+def _chosen(group: DatasetResults, options: ReportOptions) -> dict[str, Any] | None:
+    row = options.objective or group.best
     fitting = [
         result
         for result in group.results
         if row_name(result) == row
         and group.linkage in result["linkages"]
-        and wishes.split in (None, result["split"])
+        and options.split in (None, result["split"])
     ]
     return min(fitting, key=lambda result: (result["split"], result["seed"]), default=None)
 

@@ -1,12 +1,15 @@
-"""Trees with their true clusters, as the page draws them: pure or mixed merges, names, pictures."""
+"""Trees and points as JSON payloads for the page: merges, purities, names, thumbnails."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from supclust.data.block import ByteArray
 from supclust.hac.tree import (
@@ -19,12 +22,11 @@ from supclust.hac.tree import (
     leaf_counts,
 )
 from supclust.metrics.merges import MergePairs
-from supclust.report.png import data_uri
 
 MOST_LEAVES = 1500
-"""A larger tree is drawn from this many bundles of points upwards."""
+"""Of a larger tree, the lowest merges are hidden: a leaf then stands for several points."""
 PICTURE_BYTES = 1_500_000
-"""Of all pictures of a block together; larger ones are shrunk."""
+"""Of all thumbnails of a block together; larger pictures are reduced."""
 NAME_LENGTH = 80
 
 
@@ -84,7 +86,7 @@ def tree_payload(points: Points, tree: Floats, threshold: float | None) -> dict[
     return {
         "leaves": leaves,
         "children": children.tolist(),
-        "heights": [_rounded(h) for h in pairs.heights[hidden:]],
+        "heights": [float(f"{h:.6g}") for h in pairs.heights[hidden:]],
         "size": leaf_counts(children_of(Z))[len(Z) + 1 + hidden :].tolist(),
         "joined": pairs.joined[hidden:].tolist(),
         "same": pairs.same_label[hidden:].tolist(),
@@ -110,7 +112,7 @@ def label_counts(tree: Floats, labels: Ints) -> Ints:
 
 
 def labelled_merges(tree: Floats, labels: Ints) -> MergePairs:
-    """What `supclust.metrics.merges.merge_pairs` says, of the points that have a label.
+    """Like `supclust.metrics.merges.merge_pairs`, counting only the points that have a label.
 
     Args:
         tree: (n - 1, 4) in SciPy form.
@@ -151,10 +153,18 @@ def mixed_merges(tree: Floats, labels: Ints, threshold: float | None) -> tuple[i
 
 
 def picture_uris(images: ByteArray) -> list[str]:
-    """Pictures (n, height, width) as data URIs, halved until they fit `PICTURE_BYTES`."""
-    while images.size * 1.1 > PICTURE_BYTES and min(images.shape[1:]) >= 32:
-        images = images[:, ::2, ::2]
-    return [data_uri(np.ascontiguousarray(image)) for image in images]
+    """Grey pictures (n, height, width) as PNG data URIs, reduced to fit `PICTURE_BYTES`."""
+    factor = 1
+    while images.size * 1.1 > PICTURE_BYTES * factor**2 and min(images.shape[1:]) >= 32 * factor:
+        factor *= 2
+    return [data_uri(Image.fromarray(image).reduce(factor)) for image in images]
+
+
+def data_uri(picture: Image.Image) -> str:
+    """A picture as ``data:image/png;base64,...``."""
+    stream = BytesIO()
+    picture.save(stream, format="PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
 
 
 def short(name: object) -> str:
@@ -166,18 +176,11 @@ def short(name: object) -> str:
 def _top(children: Ints, hidden: int) -> tuple[Ints, list[list[int]]]:
     """The tree above its first ``hidden`` merges, renumbered, and the points of its leaves."""
     n = len(children) + 1
-    applied = np.arange(n - 1) < hidden
-    bundle = cut_labels(children, applied)  # numbered by first appearance
+    codes = cut_labels(children, np.arange(n - 1) < hidden)
     leaves: list[list[int]] = [[] for _ in range(n - hidden)]
-    new_id = np.full(2 * n - 1, -1, dtype=np.int64)
-    for point, number in enumerate(bundle):
-        leaves[number].append(point)
-        new_id[point] = number
-    for k in range(n - 1):
-        # A hidden merge is part of one bundle, so either child names it.
-        new_id[n + k] = new_id[children[k, 0]] if k < hidden else len(leaves) + k - hidden
+    for point, code in enumerate(codes):
+        leaves[code].append(point)
+    new_id = np.concatenate([codes, np.arange(n - 1) - hidden + len(leaves)])
+    for k in range(hidden):  # both children of a hidden merge are in the same leaf
+        new_id[n + k] = new_id[children[k, 0]]
     return new_id[children[hidden:]], leaves
-
-
-def _rounded(height: float) -> float:
-    return float(f"{height:.6g}")

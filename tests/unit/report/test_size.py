@@ -11,7 +11,7 @@ from report_pages import Page
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
 from supclust.report.data import DatasetResults, Report
-from supclust.report.html import results_page
+from supclust.report.results_page import results_page
 from supclust.tables.aggregate import summarise
 
 SPLITS, EPOCHS = 50, 100
@@ -39,7 +39,7 @@ def test_fifty_splits_of_eight_objectives_fit_into_four_megabytes(rng: np.random
     results = [made_result(rng, *place) for place in places]
     records: list[dict[str, Any] | None] = [made_record(rng, split) for _, split in places]
     cells = summarise(results)
-    group = DatasetResults("faces", "real", cells, results, records, "exp", "mst", no_case="none")
+    group = DatasetResults("faces", "real", cells, results, records, "exp", "mst", no_trees="none")
     source = results_page(Report(Path("outputs"), [group]))
     assert len(source.encode()) < 4_000_000
     page = Page(source)

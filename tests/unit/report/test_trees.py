@@ -1,7 +1,8 @@
-"""What the page is told about a tree, against slow counts over its leaves; and its pictures."""
+"""Payloads of trees, compared with slow counts over the leaves; thumbnails."""
 
 from __future__ import annotations
 
+import base64
 from io import BytesIO
 
 import numpy as np
@@ -10,7 +11,6 @@ from matplotlib.image import imread
 from scipy.cluster.hierarchy import linkage
 
 from supclust.report import trees
-from supclust.report.png import data_uri, png
 from supclust.report.trees import Points, mixed_merges, purities, tree_payload
 
 
@@ -84,21 +84,22 @@ def test_points_without_labels_are_drawn_without_clusters(rng: np.random.Generat
     assert tree_payload(unknown, Z, 1.0)["labelled"] is False
 
 
-def test_png_files_hold_the_picture(rng: np.random.Generator) -> None:
-    picture = rng.integers(0, 256, (17, 11), dtype=np.uint8)
-    decoded = imread(BytesIO(png(picture)), format="png")
-    np.testing.assert_array_equal(np.rint(decoded * 255).astype(np.uint8), picture)
-    assert data_uri(picture).startswith("data:image/png;base64,")
+def test_thumbnails_hold_the_picture(rng: np.random.Generator) -> None:
+    images = rng.integers(0, 256, (2, 17, 11), dtype=np.uint8)
+    for uri, image in zip(trees.picture_uris(images), images, strict=True):
+        assert uri.startswith("data:image/png;base64,")
+        np.testing.assert_array_equal(np.rint(decoded(uri) * 255), image)
 
 
-def test_many_pictures_are_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pictures_are_reduced_to_means_of_pixels(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trees, "PICTURE_BYTES", 3000)
-    images = np.zeros((4, 40, 40), dtype=np.uint8)
-    sizes = {imread_uri(uri).shape for uri in trees.picture_uris(images)}
-    assert sizes == {(20, 20)}
+    images = rng.integers(0, 256, (4, 40, 40), dtype=np.uint8)
+    expected = images.reshape(4, 20, 2, 20, 2).mean(axis=(2, 4))
+    for uri, mean in zip(trees.picture_uris(images), expected, strict=True):
+        np.testing.assert_allclose(decoded(uri) * 255, mean, atol=0.51)
 
 
-def imread_uri(uri: str) -> np.ndarray:
-    import base64
-
+def decoded(uri: str) -> np.ndarray:
     return imread(BytesIO(base64.b64decode(uri.partition(",")[2])), format="png")

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from report_pages import ATTACK, Page
-from supclust.report.axes import PERCENT, Scale, number, scale_of, thinned, tick_words
-from supclust.report.figures import SIDE, Line, Strip, Upright, line_chart, strip_chart
+from supclust.report.charts import SIDE, Line, Strip, Upright, line_chart, strip_chart
+from supclust.report.scale import PERCENT, Scale, number, scale_of, thinned, tick_words
 
 FINITE = st.floats(-1e9, 1e9)
 

@@ -1,4 +1,4 @@
-"""From a stored result back to its trees: the model and the data it was made with."""
+"""Recompute the trees of a stored result from its trained model and its data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from supclust.report.trees import Points
 
 
 class NotRestorableError(ValueError):
-    """The trees of a result cannot be made again; the message says why."""
+    """The trees of a result cannot be recomputed; the message says why."""
 
 
 @dataclass(frozen=True)
-class LinkageCase:
+class LinkageTrees:
     """The trees of one split under one linkage.
 
     Attributes:
@@ -32,8 +32,8 @@ class LinkageCase:
         dev: pooled scores at every cut of the dev blocks; ``None`` where there are no such blocks.
         test: the same of the test blocks.
         trees: of the test blocks, by name.
-        f1_again: pairwise F1 of the test blocks, recomputed here.
-        f1_stored: the same as the result has it.
+        f1_recomputed: pairwise F1 of the test blocks, from these trees.
+        f1_stored: the same, as stored in the result.
     """
 
     alpha: float
@@ -41,36 +41,36 @@ class LinkageCase:
     dev: ThresholdCurve | None
     test: ThresholdCurve | None
     trees: dict[str, Floats]
-    f1_again: float | None = None
+    f1_recomputed: float | None = None
     f1_stored: float | None = None
 
 
 @dataclass(frozen=True)
-class TreeCase:
-    """What is drawn of one split: its test blocks and their trees under every linkage.
+class SplitTrees:
+    """The test blocks of one split and their trees under every linkage.
 
     Attributes:
         result: the result it belongs to; empty for a model without one.
         blocks: test blocks by name, largest first.
         linkages: by name.
-        part: what the blocks are, in words.
+        part: name of the blocks in captions.
     """
 
     result: dict[str, Any]
     blocks: dict[str, Points]
-    linkages: dict[str, LinkageCase]
+    linkages: dict[str, LinkageTrees]
     part: str = "test"
 
 
-def restore_case(result: dict[str, Any], data: Path | None = None) -> TreeCase:
-    """Make the trees of a finished result again.
+def restore_trees(result: dict[str, Any], data: Path | None = None) -> SplitTrees:
+    """Recompute the trees of a finished result.
 
     Args:
         result: of `supclust.model.results.find_results`.
         data: folder of the real data sets, where it is not the one of the run.
 
     Raises:
-        NotRestorableError: model, settings or data are gone or have changed.
+        NotRestorableError: model, settings or data are missing or have changed.
     """
     try:
         return _restore(result, data)
@@ -80,7 +80,7 @@ def restore_case(result: dict[str, Any], data: Path | None = None) -> TreeCase:
         raise NotRestorableError(f"{type(problem).__name__}: {problem}") from problem
 
 
-def _restore(result: dict[str, Any], data: Path | None) -> TreeCase:
+def _restore(result: dict[str, Any], data: Path | None) -> SplitTrees:
     training = _training(result)
     settings, dataset = _settings_and_data(result, data)
     from supclust.experiment.training import make_data, restore
@@ -99,17 +99,17 @@ def _restore(result: dict[str, Any], data: Path | None) -> TreeCase:
     for name, entry in entries.items():
         found = [(scored.tree, scored.labels) for scored in test[name]]
         held_out = [(scored.tree, scored.labels) for scored in dev[name]]
-        linkages[name] = LinkageCase(
+        linkages[name] = LinkageTrees(
             alpha=alphas[name],
             threshold=entry["threshold"],
             dev=threshold_curve(held_out) if held_out else None,
             test=threshold_curve(found) if found else None,
             trees={scored.block: scored.tree for scored in test[name]},
-            f1_again=pooled_f1(found, entry["threshold"]),
+            f1_recomputed=pooled_f1(found, entry["threshold"]),
             f1_stored=entry["test"].get("pairwise_f1"),
         )
     ordered = sorted(blocks.values(), key=lambda points: -len(points.ids))
-    return TreeCase(result, {points.name: points for points in ordered}, linkages)
+    return SplitTrees(result, {points.name: points for points in ordered}, linkages)
 
 
 def points_of(block: Block) -> Points:
@@ -127,19 +127,19 @@ def pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float
 
 
 def outputs_of(result: Mapping[str, Any]) -> Path | None:
-    """The outputs folder a result lies in: the one its model is found from."""
-    place = Path(result["path"]).resolve()
+    """The outputs folder of a result: the one that holds its model."""
+    path = Path(result["path"]).resolve()
     model = result.get("model")
     if not model:
         return None
-    return next((folder for folder in place.parents if (folder / model).is_dir()), None)
+    return next((folder for folder in path.parents if (folder / model).is_dir()), None)
 
 
 def _training(result: Mapping[str, Any]) -> Any:
     outputs = outputs_of(result)
     if outputs is None:
         raise NotRestorableError(f"its trained model ({result.get('model', 'none')}) is not there")
-    with quiet_loggers("supclust.experiment.store"):  # it would announce a training
+    with quiet_loggers("supclust.experiment.store"):
         training = TrainingStore(outputs).load(Path(result["model"]).name)
     if training is None:
         raise NotRestorableError(f"its trained model ({result['model']}) is damaged")
@@ -147,7 +147,7 @@ def _training(result: Mapping[str, Any]) -> Any:
 
 
 def _settings_and_data(result: Mapping[str, Any], data: Path | None) -> tuple[Settings, Any]:
-    """Settings and data set that give exactly the result's identity."""
+    """Settings and data set whose hash is that of the result."""
     from supclust.experiment.job import load_data
 
     reasons = []
@@ -178,8 +178,8 @@ def _stored_settings(result: Mapping[str, Any]) -> Iterator[Settings]:
 
     from supclust.experiment.run import plain
 
-    place = Path(result["path"]).parent
-    for folder in (place, *sorted(place.parent.glob("splits-*"))):
+    own = Path(result["path"]).parent
+    for folder in (own, *sorted(own.parent.glob("splits-*"))):
         path = folder / ".hydra" / "config.yaml"
         if path.is_file():
             config = OmegaConf.load(path)
