@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from supclust.dissimilarity.euclidean import pairwise_distances
 from supclust.hac.family import check_alpha
-from supclust.losses import explink_losses, mst_losses
+from supclust.losses import explink_loss, mst_loss
 
 try:
     from pytorch_metric_learning.distances import BaseDistance, LpDistance
@@ -144,7 +144,7 @@ class ExpLinkLoss(_TreeLoss):
 
     def matrix_loss(self, dissimilarity: Tensor, labels: Tensor) -> Tensor:
         """ExpLink loss of one matrix."""
-        return explink_losses(dissimilarity[None], labels[None], self.alpha, **self.options)[0]
+        return explink_loss(dissimilarity, labels, self.alpha, **self.options)
 
 
 class MSTLoss(_TreeLoss):
@@ -180,4 +180,4 @@ class MSTLoss(_TreeLoss):
 
     def matrix_loss(self, dissimilarity: Tensor, labels: Tensor) -> Tensor:
         """MST loss of one matrix."""
-        return mst_losses(dissimilarity[None], labels[None], **self.options)[0]
+        return mst_loss(dissimilarity, labels, **self.options)

@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
 
 import torch
 from torch import Tensor
 
-from supclust.losses.cpu.explink import solve
-from supclust.losses.device.explink import solve_on_device
-from supclust.losses.inputs import Blocks, as_blocks
-from supclust.losses.parts import LossParts
-from supclust.losses.terms import Competitors, Reduction, Terms, Ties, Variant, choose_terms
+from supclust.losses.hinge import LossParts, Reduction, Ties, check_choice
+from supclust.losses.inputs import BlockReduction, Blocks, Labels, as_blocks, reduce_blocks
+from supclust.losses.terms import Competitors, Terms, Variant, choose_terms
 
-Kernel = Literal["auto", "cpu", "device"]
-
-
-def explink_losses(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    alpha: float | Tensor,
-    *,
-    variant: Variant = "ranking",
-    threshold: float | None = None,
-    margin: float | None = None,
-    competitors: Competitors = "all",
-    reduction: Reduction = "sum",
-    lengths: Tensor | None = None,
-    kernel: Kernel = "auto",
-    ties: Ties = "one",
-) -> Tensor:
-    """ExpLink training loss of each block; arguments as `explink_loss`.
-
-    Returns:
-        (b,) losses in the dtype of the dissimilarities; (1,) for one matrix.
-
-    >>> D = torch.tensor([[0.0, 3.0, 4.0], [3.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
-    >>> explink_losses(D, [0, 0, 1], alpha=0.0)  # 3 - 2
-    tensor([1.])
-    """
-    return explink_loss_parts(
-        dissimilarity, labels, alpha, variant=variant, threshold=threshold, margin=margin,
-        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel, ties=ties,
-    ).total  # fmt: skip
-
-
-def explink_loss_parts(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    alpha: float | Tensor,
-    *,
-    variant: Variant = "ranking",
-    threshold: float | None = None,
-    margin: float | None = None,
-    competitors: Competitors = "all",
-    reduction: Reduction = "sum",
-    lengths: Tensor | None = None,
-    kernel: Kernel = "auto",
-    ties: Ties = "one",
-) -> LossParts:
-    """`explink_losses` with their pure (within) and impure (across) parts, float64.
-
-    A ranking term is a difference of the two, so this variant has no parts.
-    """
-    terms = choose_terms(variant, threshold, margin, competitors, reduction, ties)
-    if kernel not in get_args(Kernel):
-        raise ValueError(
-            f"kernel must be one of {', '.join(get_args(Kernel))}; received {kernel!r}. "
-            "Use 'auto' to follow the device of the input."
-        )
-    on_host = kernel == "cpu" or (kernel == "auto" and dissimilarity.device.type == "cpu")
-    blocks = as_blocks(dissimilarity, labels, lengths, check=not on_host)
-    alphas = _alphas(alpha, blocks.values)
-    wanted = torch.is_grad_enabled() and (blocks.values.requires_grad or alphas.requires_grad)
-    # Parts leave by the side: as outputs they would cost autograd 20 us, a tenth of a small block.
-    parts: list[Tensor] = []
-    losses: Tensor = _ExpLinkLosses.apply(  # type: ignore[no-untyped-call]
-        blocks.values, alphas, blocks.labels, blocks.lengths, terms, on_host, wanted, parts
-    )
-    return LossParts(losses) if terms.ranking else LossParts(losses, *parts)
+Kernel: TypeAlias = Literal["auto", "cpu", "device"]
 
 
 def explink_loss(
     dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
+    labels: Labels,
     alpha: float | Tensor,
     *,
     variant: Variant = "ranking",
@@ -95,6 +28,7 @@ def explink_loss(
     lengths: Tensor | None = None,
     kernel: Kernel = "auto",
     ties: Ties = "one",
+    block_reduction: BlockReduction = "sum",
 ) -> Tensor:
     """Loss of training HAC, which makes only pure merges, always the lowest (Sec. 4.3).
 
@@ -107,7 +41,7 @@ def explink_loss(
 
     Args:
         dissimilarity: (n, n), or (b, n, n) for b blocks; symmetric, smaller is closer, of any sign.
-            Diagonal and padding are not read. +inf is "never alike": harmless across clusters, and
+            Diagonal and padding are ignored. +inf is "never alike": harmless across clusters, and
             within one where alpha < 0 and the merge has a finite pair too; a pure merge at +inf
             makes the loss infinite (and has no gradient itself). NaN and -inf are refused.
         labels: (n,) or (b, n) integers: the ground-truth clusters.
@@ -126,11 +60,11 @@ def explink_loss(
         ties: where alpha is infinite and several pairs of points attain the minimum or maximum
             that is a linkage, "one" of them has its gradient, or "every" one has it in full, as
             PyTorch's own minimum did before version 1.7, when the paper was made.
+        block_reduction: "sum" over blocks, or "none" for one loss per block.
 
     Returns:
-        0-dim sum of the blocks' losses; `explink_losses` gives them one by one. Blocks without
-        a pure merge (one point, all singletons), of one cluster only or without a violation
-        give 0.
+        0-dim sum of the blocks' losses, or (b,) losses. Blocks without a pure merge (one point,
+        all singletons), of one cluster only or without a violation give 0.
 
     Ties between pure merges go to the pair whose smallest points come first. Linkages that differ
     by less than 1e-12 of the largest dissimilarity count as equal, hence as no violation.
@@ -146,10 +80,33 @@ def explink_loss(
     >>> explink_loss(D, [0, 0, 1], alpha=0.0, variant="threshold", threshold=2.5, margin=0.5)
     tensor(2.)
     """
-    return explink_losses(
-        dissimilarity, labels, alpha, variant=variant, threshold=threshold, margin=margin,
-        competitors=competitors, reduction=reduction, lengths=lengths, kernel=kernel, ties=ties,
-    ).sum()  # fmt: skip
+    terms = choose_terms(variant, threshold, margin, competitors, reduction, ties)
+    blocks = as_blocks(dissimilarity, labels, lengths, check=not _on_host(kernel, dissimilarity))
+    return reduce_blocks(explink_parts(blocks, alpha, terms, kernel).total, block_reduction)
+
+
+def explink_parts(
+    blocks: Blocks, alpha: float | Tensor, terms: Terms, kernel: Kernel = "auto"
+) -> LossParts:
+    """`explink_loss` of each block, (b,), with its pure (within) and impure (across) parts.
+
+    A ranking term is a difference of the two, so this variant has no parts. The device kernel
+    trusts the values of the blocks.
+    """
+    on_host = _on_host(kernel, blocks.values)
+    alphas = _alphas(alpha, blocks.values)
+    gradient = torch.is_grad_enabled() and (blocks.values.requires_grad or alphas.requires_grad)
+    # Not outputs of the autograd function: that would cost 20 us, a tenth of a small block.
+    parts: list[Tensor] = []
+    apply: Callable[..., Tensor] = _ExpLinkLosses.apply
+    losses = apply(blocks.values, alphas, blocks, terms, on_host, gradient, parts)
+    return LossParts(losses) if terms.ranking else LossParts(losses, *parts)
+
+
+def _on_host(kernel: Kernel, values: Tensor) -> bool:
+    """Whether the compiled CPU kernel computes the loss."""
+    check_choice("kernel", kernel, ("auto", "cpu", "device"))
+    return kernel == "cpu" or (kernel == "auto" and values.device.type == "cpu")
 
 
 def _alphas(alpha: float | Tensor, batch: Tensor) -> Tensor:
@@ -170,27 +127,30 @@ def _alphas(alpha: float | Tensor, batch: Tensor) -> Tensor:
 
 
 class _ExpLinkLosses(torch.autograd.Function):
-    """(b,) losses; their gradients are computed along with them and kept, parts put aside."""
+    """(b,) losses; gradients are computed along with them and kept; parts go into a list."""
 
     @staticmethod
     def forward(
-        ctx: Any, values: Tensor, alphas: Tensor, labels: Tensor, lengths: Tensor, terms: Terms,
-        on_host: bool, wanted: bool, aside: list[Tensor],
+        ctx: Any, values: Tensor, alphas: Tensor, blocks: Blocks, terms: Terms,
+        on_host: bool, gradient: bool, parts: list[Tensor],
     ) -> Tensor:  # fmt: skip
-        blocks = Blocks(values.detach(), labels, lengths)
-        run = _on_host if on_host else solve_on_device
-        losses, parts, in_alpha, in_values = run(blocks, alphas.detach(), terms, wanted)
-        if wanted:
-            ctx.save_for_backward(values, alphas, in_values, in_alpha)
-        aside += parts
-        return losses.to(values.dtype)
+        if on_host:
+            from supclust.losses.cpu.explink import solve
+        else:
+            from supclust.losses.device.explink import solve
+        detached = blocks._replace(values=values.detach())
+        solution = solve(detached, alphas.detach(), terms, gradient)
+        if gradient:
+            ctx.save_for_backward(values, alphas, solution.in_values, solution.in_alpha)
+        parts += [solution.pure, solution.impure]
+        return solution.losses.to(values.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         # A graph of the gradient is made on request only: it costs as much as all the rest here.
         scale: Any = _FirstDerivative.apply if torch.is_grad_enabled() else _scaled
         in_values, in_alpha = scale(grads[0], *ctx.saved_tensors)
-        return in_values, in_alpha, None, None, None, None, None, None
+        return in_values, in_alpha, None, None, None, None, None
 
 
 def _scaled(
@@ -215,19 +175,3 @@ class _FirstDerivative(torch.autograd.Function):
             "(create_graph=True, then backward through the gradient). "
             "Detach its gradient, or use finite differences of it."
         )
-
-
-def _on_host(
-    blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool
-) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor, Tensor | None]:
-    """Run the compiled kernel, wherever the tensors are; results on their device."""
-    values, labels, lengths, alpha = (t.cpu().contiguous().numpy() for t in (*blocks, alphas))
-    solved = solve(values, labels, lengths, alpha, terms, gradient)
-    device = blocks.values.device
-    slopes = solved.in_dissimilarity
-    return (
-        torch.from_numpy(solved.losses).to(device),
-        (torch.from_numpy(solved.pure).to(device), torch.from_numpy(solved.impure).to(device)),
-        torch.from_numpy(solved.in_alpha).to(device),
-        None if slopes is None else torch.from_numpy(slopes).to(device),
-    )

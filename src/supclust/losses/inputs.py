@@ -1,14 +1,23 @@
-"""What every loss takes: one labelled block, or a padded batch of them, checked at the border."""
+"""What every loss takes: labelled blocks, checked, and their pairs within and across clusters.
+
+The losses on pairs look at rows of dissimilarities. For a whole block these are the rows of all its
+points (`block_rows`); for a step on one ground-truth cluster, those of the points of that cluster
+(`anchored_rows`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
 from supclust.hac.batch_validation import as_batch, check_lengths, check_values
+from supclust.losses.hinge import check_choice
+
+Labels: TypeAlias = Tensor | Sequence[int]
+BlockReduction: TypeAlias = Literal["sum", "none"]
 
 
 class Blocks(NamedTuple):
@@ -17,18 +26,26 @@ class Blocks(NamedTuple):
     values: Tensor
     """(b, n, n) float32 or float64, connected to the graph of the input."""
     labels: Tensor
-    """(b, n) int64; what stands in padding is not read."""
+    """(b, n) int64; values in padding are ignored."""
     lengths: Tensor
     """(b,) int64 points per block."""
 
 
+class Rows(NamedTuple):
+    """Dissimilarities of some points of each block to all its points."""
+
+    values: Tensor
+    """(b, m, n)."""
+    within: Tensor
+    """(b, m, n) bool: other points of the row's cluster; none in padding."""
+    across: Tensor
+    """(b, m, n) bool: points of other clusters; none in padding."""
+
+
 def as_blocks(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    lengths: Tensor | None,
-    check: bool = True,
+    dissimilarity: Tensor, labels: Labels, lengths: Tensor | None, check: bool = True
 ) -> Blocks:
-    """Check shapes and kinds, and (unless told not to) the values.
+    """Check shapes and dtypes, and the values unless ``check`` is False.
 
     Args:
         dissimilarity: (n, n) or (b, n, n).
@@ -59,19 +76,36 @@ def as_blocks(
     return Blocks(batch, labels, lengths)
 
 
-class Pairs(NamedTuple):
-    """Which ordered pairs of a batch are within a ground-truth cluster and which across two."""
-
-    within: Tensor
-    """(b, n, n) bool, without the diagonal."""
-    across: Tensor
-    """(b, n, n) bool."""
+def symmetric(values: Tensor) -> Tensor:
+    """(D + D') / 2: either triangle gets half of the gradient."""
+    return 0.5 * values + 0.5 * values.mT
 
 
-def pair_kinds(blocks: Blocks) -> Pairs:
-    """Sort the pairs of real points by whether their labels agree."""
+def block_rows(blocks: Blocks) -> Rows:
+    """(b, n, n) rows of all points of each block, symmetrised."""
     point = torch.arange(blocks.values.shape[1], device=blocks.values.device)
     real = point < blocks.lengths[:, None]  # (b, n)
     used = real[:, :, None] & real[:, None, :] & (point[:, None] != point)
     same = blocks.labels[:, :, None] == blocks.labels[:, None, :]
-    return Pairs(used & same, used & ~same)
+    return Rows(symmetric(blocks.values), used & same, used & ~same)
+
+
+def anchored_rows(values: Tensor, anchors: Tensor, labels: Tensor) -> Rows:
+    """(b, m, n) rows of the anchors.
+
+    Args:
+        values: (b, m, n) dissimilarities of the anchors to the points of their blocks.
+        anchors: (b, m) points, -1 in padding.
+        labels: (b, n) cluster codes, -1 in padding.
+    """
+    own = labels.gather(1, anchors.clamp(min=0))  # (b, m)
+    real = (anchors >= 0)[:, :, None] & (labels >= 0)[:, None, :]
+    same = own[:, :, None] == labels[:, None, :]
+    itself = anchors[:, :, None] == torch.arange(labels.shape[1], device=labels.device)
+    return Rows(values, real & same & ~itself, real & ~same)
+
+
+def reduce_blocks(losses: Tensor, block_reduction: BlockReduction) -> Tensor:
+    """Losses (b,) of the blocks as they are ("none"), or their 0-dim sum."""
+    check_choice("block_reduction", block_reduction, ("sum", "none"))
+    return losses.sum() if block_reduction == "sum" else losses

@@ -2,76 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from supclust.hac.device.boruvka import spanning_edges
-from supclust.losses.inputs import Blocks, Pairs, as_blocks, pair_kinds
-from supclust.losses.pairs import choose_hinge, push_nearest, symmetric
-from supclust.losses.parts import LossParts, sum_of
-from supclust.losses.terms import Reduction, Ties, check_choice
-
-INF = float("inf")
-
-
-def mst_losses(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    *,
-    threshold: float | None = None,
-    margin: float | None = None,
-    reduction: Reduction = "sum",
-    lengths: Tensor | None = None,
-    ties: Ties = "one",
-) -> Tensor:
-    """Loss of each block over the clusters' spanning trees; arguments as `mst_loss`.
-
-    Returns:
-        (b,) losses; (1,) for one matrix.
-
-    >>> D = torch.tensor([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
-    >>> mst_losses(D, [0, 0, 0], threshold=1.0, margin=0.5)  # (1 - 0.5) + (2 - 0.5)
-    tensor([2.])
-    """
-    return mst_loss_parts(
-        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths, ties=ties,
-    ).total  # fmt: skip
-
-
-def mst_loss_parts(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    *,
-    threshold: float | None = None,
-    margin: float | None = None,
-    reduction: Reduction = "sum",
-    lengths: Tensor | None = None,
-    ties: Ties = "one",
-    check: bool = True,
-) -> LossParts:
-    """`mst_losses` with their parts; ``check=False`` trusts the values."""
-    hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths, check)
-    pairs = pair_kinds(blocks)
-    values = symmetric(blocks.values)
-    check_choice("ties", ties, ("one", "every"))
-    edges, real = cluster_trees(values.detach(), blocks, pairs)
-    pulled = hinge.pull(values.flatten(1).gather(1, edges), real)
-    return sum_of(pulled, push_nearest(hinge, values, pairs, ties))
+from supclust.losses.hinge import Hinge, LossParts, Reduction, Ties, choose_hinge, sum_of
+from supclust.losses.inputs import (
+    BlockReduction,
+    Labels,
+    Rows,
+    as_blocks,
+    block_rows,
+    reduce_blocks,
+    symmetric,
+)
+from supclust.losses.pairs import nearest
 
 
 def mst_loss(
     dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
+    labels: Labels,
     *,
     threshold: float | None = None,
     margin: float | None = None,
     reduction: Reduction = "sum",
     lengths: Tensor | None = None,
     ties: Ties = "one",
+    block_reduction: BlockReduction = "sum",
 ) -> Tensor:
     """Edges of each ground-truth cluster's minimum spanning tree down, nearest across points up.
 
@@ -80,18 +37,19 @@ def mst_loss(
     margin.
 
     Args:
-        dissimilarity: as for `all_pairs_loss`. A cluster that only +inf holds together makes the
-            loss infinite.
-        labels: (n,) or (b, n) integers.
-        threshold: tau; comes with ``margin`` or not at all.
-        margin: mu.
-        reduction: "sum" or "mean" of the active terms, within and across each.
-        lengths: (b,) points per block.
-        ties: of several nearest points "one" has the gradient, or "every" one in full, as in the
-            paper's time (see `explink_loss`).
+        dissimilarity: as for `all_pairs_loss`. A pair at +inf is an edge only where no
+            finite pair connects the two parts of its cluster; it makes the loss infinite.
+        labels: ground-truth clusters, (n,) or (b, n) integers.
+        threshold: tau, given together with ``margin``.
+        margin: mu, given together with ``threshold``.
+        reduction: of the active terms of each kind, "sum" or "mean".
+        lengths: points per block, (b,).
+        ties: of several nearest across points "one" has the gradient, or "every" one in full, as
+            in the paper's time (see `explink_loss`).
+        block_reduction: "sum" over blocks, or "none".
 
     Returns:
-        0-dim sum of the blocks' losses; `mst_losses` gives them one by one.
+        0-dim sum of the blocks' losses, or (b,) losses.
 
     Complexity: O(b n^2) a round, at most log2(n) rounds (Boruvka). Gradient: in the chosen pairs,
     half in either triangle; the choice of the tree has none. Ties go to the lowest (i, j).
@@ -100,21 +58,37 @@ def mst_loss(
     >>> mst_loss(D, torch.tensor([0, 0, 1]))  # 1 - (4 + 2 + 2)
     tensor(-7.)
     """
-    return mst_losses(
-        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths, ties=ties,
-    ).sum()  # fmt: skip
+    hinge = choose_hinge(threshold, margin, reduction)
+    rows = block_rows(as_blocks(dissimilarity, labels, lengths))
+    return reduce_blocks(mst_parts(rows, hinge, ties).total, block_reduction)
 
 
-@torch.no_grad()
-def cluster_trees(values: Tensor, blocks: Blocks, pairs: Pairs) -> tuple[Tensor, Tensor]:
-    """Codes i n + j of the edges of all clusters' trees, (b, n), and which of them are edges.
+def mst_parts(
+    rows: Rows, hinge: Hinge, ties: Ties = "one", anchors: Tensor | None = None
+) -> LossParts:
+    """`mst_loss` of the rows of whole blocks, (b,), with its parts.
 
-    An infinite within pair is an edge only where nothing finite holds its cluster together.
+    Args:
+        rows: (b, n, n); with ``anchors``, the (b, m, n) rows of all points of one cluster.
+        hinge: of the terms.
+        ties: as in `mst_loss`.
+        anchors: (b, m) points of the rows, -1 in padding.
     """
-    n = values.shape[1]
-    largest = torch.finfo(values.dtype).max
-    forest = spanning_edges(values.clamp(max=largest).masked_fill(~pairs.within, INF))
+    square, within = rows.values, rows.within
+    if anchors is not None:
+        columns = anchors.clamp(min=0)[:, None, :].expand(-1, anchors.shape[1], -1)
+        square = symmetric(rows.values.gather(2, columns))  # (b, m, m)
+        within = rows.within.gather(2, columns) & (anchors >= 0)[:, None, :]
+    edges, real = _tree_edges(square.detach(), within)
+    pulled = hinge.pull(square.flatten(1).gather(1, edges), real)
+    return sum_of(pulled, hinge.push(*nearest(rows.values, rows.across, ties)))
+
+
+def _tree_edges(square: Tensor, within: Tensor) -> tuple[Tensor, Tensor]:
+    """Codes i n + j of the edges of all clusters' trees, (b, n), and which of them are edges."""
+    n = square.shape[1]
+    largest = torch.finfo(square.dtype).max
+    forest = spanning_edges(square.clamp(max=largest).masked_fill(~within, torch.inf))
     codes = forest.leaves[..., 0] * n + forest.leaves[..., 1]
-    real = torch.arange(n, device=values.device) < forest.found[:, None]
+    real = torch.arange(n, device=square.device) < forest.found[:, None]
     return torch.where(real, codes, 0), real

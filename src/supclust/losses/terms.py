@@ -1,14 +1,16 @@
-"""Which terms an ExpLink training loss adds up: the variants of Eq. 4, checked once."""
+"""What the kernels of the ExpLink training loss share: the choice of terms, and the result."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
-Variant = Literal["ranking", "threshold"]
-Competitors = Literal["all", "adjacent"]
-Reduction = Literal["sum", "mean"]
-Ties = Literal["one", "every"]
+from torch import Tensor
+
+from supclust.losses.hinge import Reduction, Ties, check_choice, choose_hinge
+
+Variant: TypeAlias = Literal["ranking", "threshold"]
+Competitors: TypeAlias = Literal["all", "adjacent"]
 
 EQUAL = 1e-12
 """Linkages that differ by less than this share of the largest dissimilarity count as equal.
@@ -32,12 +34,27 @@ class Terms(NamedTuple):
     """Where a minimum or maximum is attained by several pairs, each has the whole gradient."""
 
 
+class Solution(NamedTuple):
+    """Losses of a batch with their gradients, as a kernel computes them."""
+
+    losses: Tensor
+    """(b,) float64."""
+    pure: Tensor
+    """(b,) what the pure terms add to them; zeros for ranking."""
+    impure: Tensor
+    """(b,) what the impure terms add to them; likewise."""
+    in_alpha: Tensor
+    """(b,) dJ/dalpha of each block; 0 where alpha is infinite."""
+    in_values: Tensor | None
+    """(b, n, n) symmetric, half of dJ/df in either triangle; None if not requested."""
+
+
 def choose_terms(
-    variant: Variant,
-    threshold: float | None,
-    margin: float | None,
-    competitors: Competitors,
-    reduction: Reduction,
+    variant: Variant = "ranking",
+    threshold: float | None = None,
+    margin: float | None = None,
+    competitors: Competitors = "all",
+    reduction: Reduction = "sum",
     ties: Ties = "one",
 ) -> Terms:
     """Check the options of `explink_loss`.
@@ -47,38 +64,17 @@ def choose_terms(
     """
     check_choice("variant", variant, ("ranking", "threshold"))
     check_choice("competitors", competitors, ("all", "adjacent"))
-    check_choice("reduction", reduction, ("sum", "mean"))
     check_choice("ties", ties, ("one", "every"))
-    low, high = -math.inf, math.inf
-    if variant == "threshold":
-        if threshold is None or margin is None:
-            raise ValueError(
-                "variant 'threshold' needs both threshold and margin; received "
-                f"threshold={threshold} and margin={margin}. "
-                "Pass both, e.g. threshold=100.0, margin=10.0, or use variant='ranking'."
-            )
-        low, high = hinge_bounds(threshold, margin)
-    return Terms(
-        variant == "ranking", competitors == "adjacent", reduction == "mean", low, high,
-        ties == "every",
-    )  # fmt: skip
-
-
-def hinge_bounds(threshold: float, margin: float) -> tuple[float, float]:
-    """Return tau - mu and tau + mu, both finite."""
-    low, high = float(threshold) - float(margin), float(threshold) + float(margin)
-    if not (math.isfinite(low) and math.isfinite(high)):
+    ranking, adjacent, every = variant == "ranking", competitors == "adjacent", ties == "every"
+    if ranking:
+        mean = choose_hinge(reduction=reduction).mean
+        return Terms(ranking, adjacent, mean, -math.inf, math.inf, every)
+    if threshold is None or margin is None:
         raise ValueError(
-            f"threshold and margin must be finite; received {threshold} and {margin}. "
-            "Leave both out for the form without threshold."
+            "variant 'threshold' needs both threshold and margin; received "
+            f"threshold={threshold} and margin={margin}. "
+            "Pass both, e.g. threshold=100.0, margin=10.0, or use variant='ranking'."
         )
-    return low, high
-
-
-def check_choice(name: str, chosen: str, allowed: tuple[str, ...]) -> None:
-    """Refuse an option that does not exist."""
-    if chosen not in allowed:
-        raise ValueError(
-            f"{name} must be one of {', '.join(allowed)}; received {chosen!r}. "
-            f"Pass {name}={allowed[0]!r} or another of these."
-        )
+    low, high, mean = choose_hinge(threshold, margin, reduction)
+    assert low is not None and high is not None
+    return Terms(ranking, adjacent, mean, low, high, every)

@@ -6,69 +6,17 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
-from supclust.losses.inputs import Blocks, as_blocks
-from supclust.losses.pairs import Hinge, choose_hinge
-from supclust.losses.parts import LossParts, sum_of
-from supclust.losses.terms import Reduction
+from supclust.losses.hinge import Hinge, LossParts, Reduction, choose_hinge, sum_of
+from supclust.losses.inputs import BlockReduction, Blocks, Labels, as_blocks, reduce_blocks
 
 Generators = torch.Generator | Sequence[torch.Generator] | None
 
 
-def triplet_losses(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    *,
-    threshold: float | None = None,
-    margin: float | None = None,
-    reduction: Reduction = "sum",
-    lengths: Tensor | None = None,
-    generator: Generators = None,
-    samples_per_point: int = 100,
-    triplets: Tensor | None = None,
-) -> Tensor:
-    """Loss of each block over its triplets; arguments as `triplet_loss`.
-
-    Returns:
-        (b,) losses; (1,) for one matrix.
-
-    >>> D = torch.tensor([[0.0, 3.0, 4.0], [3.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
-    >>> triplet_losses(D, [0, 0, 1], triplets=torch.tensor([[0, 1, 2], [1, 0, 2]]))  # 0 + (3 - 2)
-    tensor([1.])
-    """
-    return triplet_loss_parts(
-        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths, generator=generator, samples_per_point=samples_per_point,
-        triplets=triplets,
-    ).total  # fmt: skip
-
-
-def triplet_loss_parts(
-    dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
-    *,
-    threshold: float | None = None,
-    margin: float | None = None,
-    reduction: Reduction = "sum",
-    lengths: Tensor | None = None,
-    generator: Generators = None,
-    samples_per_point: int = 100,
-    triplets: Tensor | None = None,
-    check: bool = True,
-) -> LossParts:
-    """`triplet_losses` with their parts; the plain form, a hinge of the difference, has none."""
-    hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths, check)
-    if triplets is None:
-        drawn = _drawn(blocks, generator, samples_per_point)
-    else:
-        drawn = _given(blocks, triplets, dissimilarity.ndim)
-    return _loss(hinge, blocks.values, drawn)
-
-
 def triplet_loss(
     dissimilarity: Tensor,
-    labels: Tensor | Sequence[int],
+    labels: Labels,
     *,
     threshold: float | None = None,
     margin: float | None = None,
@@ -77,6 +25,7 @@ def triplet_loss(
     generator: Generators = None,
     samples_per_point: int = 100,
     triplets: Tensor | None = None,
+    block_reduction: BlockReduction = "sum",
 ) -> Tensor:
     """For random triplets (a, p, q), p in the cluster of a and q not: f(a, p) down, f(a, q) up.
 
@@ -84,7 +33,7 @@ def triplet_loss(
     margin, sum of max(0, f(a, p) - f(a, q)). A triplet drawn twice counts twice.
 
     Args:
-        dissimilarity: as for `all_pairs_loss`.
+        dissimilarity: (n, n) or (b, n, n), as for `all_pairs_loss`.
         labels: (n,) or (b, n) integers.
         threshold: tau; comes with ``margin`` or not at all.
         margin: mu.
@@ -96,9 +45,10 @@ def triplet_loss(
             a point of its own cluster, or of another, gives none.
         triplets: (t, 3), or (b, t, 3) for a batch, to use instead of drawing; rows of -1 are
             padding.
+        block_reduction: "sum" over blocks, or "none" for one loss per block.
 
     Returns:
-        0-dim sum of the blocks' losses; `triplet_losses` gives them one by one.
+        0-dim sum of the blocks' losses, or (b,) losses.
 
     Complexity: O(b n samples_per_point). Gradient: in the dissimilarities, half in either triangle.
 
@@ -106,11 +56,49 @@ def triplet_loss(
     >>> triplet_loss(D, [0, 0, 1], threshold=2.0, margin=1.0)  # 100 times 3 - f(1, 2)
     tensor(100.)
     """
-    return triplet_losses(
-        dissimilarity, labels, threshold=threshold, margin=margin, reduction=reduction,
-        lengths=lengths, generator=generator, samples_per_point=samples_per_point,
-        triplets=triplets,
-    ).sum()  # fmt: skip
+    hinge = choose_hinge(threshold, margin, reduction)
+    blocks = as_blocks(dissimilarity, labels, lengths)
+    if triplets is None:
+        triplets = draw_triplets(blocks, generator, samples_per_point)
+    else:
+        triplets = _given(blocks, triplets, dissimilarity.ndim)
+    return reduce_blocks(triplet_parts(blocks, hinge, triplets).total, block_reduction)
+
+
+def triplet_parts(blocks: Blocks, hinge: Hinge, triplets: Tensor) -> LossParts:
+    """`triplet_loss` of (b, t, 3) triplets, padded with -1: (b,) losses with their parts.
+
+    The loss without threshold, a hinge of the difference, has no parts.
+    """
+    anchor, partner, stranger = triplets.clamp(min=0).unbind(dim=-1)
+    flat, n = blocks.values.flatten(1), blocks.values.shape[1]
+
+    def value(j: Tensor) -> Tensor:
+        return 0.5 * flat.gather(1, anchor * n + j) + 0.5 * flat.gather(1, j * n + anchor)
+
+    return _terms(hinge, value(partner), value(stranger), triplets[..., 0] >= 0)
+
+
+def cluster_triplet_parts(rows: Tensor, hinge: Hinge, triplets: Tensor) -> LossParts:
+    """`triplet_parts` of one cluster of each block.
+
+    Args:
+        rows: (b, m, n) dissimilarities of the points of the cluster.
+        hinge: of the terms.
+        triplets: (b, t, 3) row of the anchor and the two other points, padded with -1; see
+            `draw_cluster_triplets`.
+    """
+    row, partner, stranger = triplets.clamp(min=0).unbind(dim=-1)
+    flat, first = rows.flatten(1), row * rows.shape[2]
+    close, far = flat.gather(1, first + partner), flat.gather(1, first + stranger)
+    return _terms(hinge, close, far, triplets[..., 0] >= 0)
+
+
+def _terms(hinge: Hinge, close: Tensor, far: Tensor, real: Tensor) -> LossParts:
+    """Loss of triplets with f(a, p) = close and f(a, q) = far, (b, t) each."""
+    if hinge.low is None:
+        return LossParts(hinge.reduce(close - far, real & (close > far)))
+    return sum_of(hinge.pull(close, real), hinge.push(far, real))
 
 
 @torch.no_grad()
@@ -144,28 +132,27 @@ def sample_triplets(
     order = code.argsort(stable=True)
     start = (sizes.cumsum(0) - sizes)[code]  # (n,) where the cluster of each point starts
     size = sizes[code]
-    place = torch.empty_like(order)
-    place[order] = torch.arange(n, device=labels.device)
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(n, device=labels.device)
     anchors = ((size > 1) & (size < n)).nonzero()  # (k, 1)
-    size, start, place = size[anchors], start[anchors], place[anchors]
+    size, start, rank = size[anchors], start[anchors], rank[anchors]
     source = labels.device if generator is None else generator.device
     shape = (2, len(anchors), samples_per_point)
-    chance = torch.rand(shape, generator=generator, device=source, dtype=torch.float64)
-    chance = chance.to(labels.device)
-    partner = start + (chance[0] * (size - 1)).long()
-    partner += partner >= place  # skip the anchor
-    stranger = (chance[1] * (n - size)).long()
+    uniform = torch.rand(shape, generator=generator, device=source, dtype=torch.float64)
+    uniform = uniform.to(labels.device)
+    partner = start + (uniform[0] * (size - 1)).long()
+    partner += partner >= rank  # skip the anchor
+    stranger = (uniform[1] * (n - size)).long()
     stranger += torch.where(stranger >= start, size, 0)  # skip its cluster
     drawn = [anchors.expand_as(partner), order[partner], order[stranger]]
     return torch.stack(drawn, dim=-1).reshape(-1, 3)
 
 
-def _drawn(blocks: Blocks, generator: Generators, samples_per_point: int) -> Tensor:
+def draw_triplets(blocks: Blocks, generator: Generators, samples_per_point: int) -> Tensor:
     """(b, t, 3) samples of every block, padded with -1."""
     b = len(blocks.labels)
-    sources: list[torch.Generator | None]
     if generator is None or isinstance(generator, torch.Generator):
-        sources = [generator] * b
+        sources: list[torch.Generator | None] = [generator] * b
     else:
         sources = list(generator)
     if len(sources) != b:
@@ -173,17 +160,50 @@ def _drawn(blocks: Blocks, generator: Generators, samples_per_point: int) -> Ten
             f"generator must be one, or one for each of the {b} blocks; received {len(sources)}. "
             "Pass a list with a generator per block."
         )
-    samples = [
-        sample_triplets(labels[:length], samples_per_point, source)
-        for labels, length, source in zip(
-            blocks.labels, blocks.lengths.tolist(), sources, strict=True
-        )
-    ]
-    return torch.nn.utils.rnn.pad_sequence(samples, batch_first=True, padding_value=-1)
+    blocks_of = zip(blocks.labels, blocks.lengths.tolist(), sources, strict=True)
+    samples = [sample_triplets(y[:n], samples_per_point, source) for y, n, source in blocks_of]
+    return pad_sequence(samples, batch_first=True, padding_value=-1)
+
+
+def draw_cluster_triplets(
+    anchors: Tensor,
+    labels: Tensor,
+    samples_per_point: int,
+    generators: Sequence[torch.Generator],
+) -> Tensor:
+    """(b, t, 3) samples of one cluster of every block, padded with -1.
+
+    Args:
+        anchors: (b, m) all points of one cluster of each block, -1 in padding.
+        labels: (b, n) cluster codes, -1 in padding.
+        samples_per_point: per anchor.
+        generators: one per block, on the CPU.
+
+    Returns:
+        Row of the anchor in ``anchors``, point of the same cluster, point of another; none where
+        the cluster has one point or is the whole block.
+    """
+    blocks = zip(anchors.cpu(), labels.cpu(), generators, strict=True)
+    drawn = [_draw(a[a >= 0], y, samples_per_point, source) for a, y, source in blocks]
+    return pad_sequence(drawn, batch_first=True, padding_value=-1).to(anchors.device)
+
+
+def _draw(points: Tensor, labels: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+    """(t, 3) samples of the cluster of ``points``, (m,); labels of padding are -1."""
+    m = len(points)
+    others = ((labels != labels[points[0]]) & (labels >= 0)).nonzero()[:, 0]
+    if m < 2 or not len(others):
+        return points.new_empty(0, 3)
+    row = torch.arange(m).repeat_interleave(samples)
+    # Skipping over the anchor itself keeps the draw uniform over the other points.
+    partner = torch.randint(m - 1, (m * samples,), generator=generator)
+    partner = partner + (partner >= row)
+    stranger = torch.randint(len(others), (m * samples,), generator=generator)
+    return torch.stack([row, points[partner], others[stranger]], dim=-1)
 
 
 def _given(blocks: Blocks, triplets: Tensor, ndim: int) -> Tensor:
-    """(b, t, 3) triplets as passed, checked."""
+    """(b, t, 3) triplets that the caller passed, checked."""
     if triplets.ndim != ndim or triplets.shape[-1] != 3 or triplets.is_floating_point():
         raise ValueError(
             f"triplets must be integers of shape {'(t, 3)' if ndim == 2 else '(b, t, 3)'}; "
@@ -204,19 +224,3 @@ def _given(blocks: Blocks, triplets: Tensor, ndim: int) -> Tensor:
             f"{given[outside & ~padding][0].item()}. Only whole rows may be -1, as padding."
         )
     return given
-
-
-def _loss(hinge: Hinge, values: Tensor, triplets: Tensor) -> LossParts:
-    real = triplets[..., 0] >= 0  # (b, t)
-    anchor, partner, stranger = triplets.clamp(min=0).unbind(dim=-1)
-    close, far = _value(values, anchor, partner), _value(values, anchor, stranger)
-    if hinge.low is not None:
-        return sum_of(hinge.pull(close, real), hinge.push(far, real))
-    return LossParts(hinge.reduce(close - far, real & (close > far)))
-
-
-def _value(values: Tensor, i: Tensor, j: Tensor) -> Tensor:
-    """(D_ij + D_ji) / 2 of (b, t) pairs."""
-    n = values.shape[1]
-    flat = values.flatten(1)
-    return 0.5 * flat.gather(1, i * n + j) + 0.5 * flat.gather(1, j * n + i)

@@ -7,9 +7,9 @@ from typing import ClassVar
 from torch import Tensor
 
 from supclust.data.batch import BlockBatch
-from supclust.losses.pairs import all_pairs_loss_parts
-from supclust.losses.parts import LossParts, sum_of
-from supclust.objectives.anchored import anchored_rows, hinged
+from supclust.losses.hinge import LossParts, choose_hinge
+from supclust.losses.inputs import anchored_rows, as_blocks, block_rows
+from supclust.losses.pairs import all_pairs_parts
 from supclust.objectives.base import Objective
 
 
@@ -21,18 +21,12 @@ class AllPairs(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """All unordered pairs of every block."""
-        return all_pairs_loss_parts(
-            dissimilarity,
-            batch.labels,
-            lengths=batch.lengths,
-            check=False,
-            **self.recipe.hinges("sum"),
-        )
+        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        return all_pairs_parts(block_rows(blocks), choose_hinge(**self.recipe.hinges("sum")))
 
     def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:
         """All ordered pairs that start in the cluster."""
         assert batch.anchors is not None
-        pairs = anchored_rows(rows, batch.anchors, batch.labels)
-        hinges = self.recipe.hinges("sum")
-        down = hinged(pairs.values, pairs.within, 1, **hinges)
-        return sum_of(down, hinged(pairs.values, pairs.across, -1, **hinges))
+        anchored = anchored_rows(rows, batch.anchors, batch.labels)
+        hinge = choose_hinge(**self.recipe.hinges("sum"))
+        return all_pairs_parts(anchored, hinge, within_weight=1.0, across_weight=1.0)

@@ -16,7 +16,7 @@ from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity.base import Dissimilarity
 from supclust.hac.module import ExpLinkHAC
-from supclust.losses.parts import LossParts
+from supclust.losses.hinge import LossParts
 from supclust.objectives.divergence import GRADIENT, LOSS, OVERFLOW, TrainingDiverged
 from supclust.objectives.epoch_sums import TOTAL, EpochSums, means_by_name, parts_by_name, times
 from supclust.objectives.recipe import Recipe

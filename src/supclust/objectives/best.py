@@ -7,9 +7,9 @@ from typing import ClassVar
 from torch import Tensor
 
 from supclust.data.batch import BlockBatch
-from supclust.losses.pairs import best_loss_parts
-from supclust.losses.parts import LossParts, sum_of
-from supclust.objectives.anchored import anchored_rows, hinged, nearest
+from supclust.losses.hinge import LossParts, choose_hinge
+from supclust.losses.inputs import Rows, anchored_rows, as_blocks, block_rows
+from supclust.losses.pairs import best_parts
 from supclust.objectives.base import Objective
 
 
@@ -21,19 +21,13 @@ class Best(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """A within and an across term per point of every block."""
-        return best_loss_parts(
-            dissimilarity,
-            batch.labels,
-            lengths=batch.lengths,
-            ties=self.recipe.ties,
-            check=False,
-            **self.recipe.hinges("sum"),
-        )
+        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        return self._losses_of_rows(block_rows(blocks))
 
     def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:
         """A within and an across term per point of the cluster."""
         assert batch.anchors is not None
-        pairs = anchored_rows(rows, batch.anchors, batch.labels)
-        hinges, ties = self.recipe.hinges("sum"), self.recipe.ties
-        down = hinged(*nearest(pairs.values, pairs.within, ties), 1, **hinges)
-        return sum_of(down, hinged(*nearest(pairs.values, pairs.across, ties), -1, **hinges))
+        return self._losses_of_rows(anchored_rows(rows, batch.anchors, batch.labels))
+
+    def _losses_of_rows(self, rows: Rows) -> LossParts:
+        return best_parts(rows, choose_hinge(**self.recipe.hinges("sum")), self.recipe.ties)

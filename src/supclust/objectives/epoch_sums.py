@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from supclust.losses.parts import LossParts
+from supclust.losses.hinge import LossParts
 
 TOTAL = 0  # row of the sums; the others are the parts
 _SUFFIXES = ("", "_within", "_across")

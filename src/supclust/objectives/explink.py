@@ -5,8 +5,10 @@ from __future__ import annotations
 from torch import Tensor
 
 from supclust.data.batch import BlockBatch
-from supclust.losses.explink import explink_loss_parts
-from supclust.losses.parts import LossParts
+from supclust.losses.explink import explink_parts
+from supclust.losses.hinge import LossParts
+from supclust.losses.inputs import as_blocks
+from supclust.losses.terms import choose_terms
 from supclust.objectives.base import Objective
 
 
@@ -20,13 +22,11 @@ class ExpLinkObjective(Objective):
             alpha = self.alpha[batch.split_of_block]
             if self.units is not None:
                 alpha = alpha * self.units[batch.split_of_block]
-        return explink_loss_parts(
-            dissimilarity,
-            batch.labels,
-            alpha,
+        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        terms = choose_terms(
             variant=self.recipe.variant,
             competitors=self.recipe.competitors,
-            lengths=batch.lengths,
             ties=self.recipe.ties,
             **self.recipe.hinges("mean"),
         )
+        return explink_parts(blocks, alpha, terms)

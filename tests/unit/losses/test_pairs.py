@@ -13,6 +13,8 @@ import torch
 import generators
 from oracles import losses as oracle
 from supclust import losses
+from supclust.losses.hinge import choose_hinge
+from supclust.losses.pairs import nearest
 
 INF = math.inf
 NAMES = ["all_pairs", "best", "mst"]
@@ -118,6 +120,16 @@ def test_counting_both_orders_doubles_a_sum_of_within_pairs_only(reduction: str)
         np.testing.assert_array_equal(terms[1][1][~within], terms[0][1][~within])
 
 
+def test_rows_without_a_candidate_count_for_nothing() -> None:
+    values = torch.ones(1, 2, 3, requires_grad=True)
+    candidates = torch.tensor([[[False, True, False], [False, False, False]]])
+    smallest, exists = nearest(values, candidates)
+    assert exists.tolist() == [[True, False]]
+    choose_hinge(0.5, 0.0).pull(smallest, exists).sum().backward()
+    assert values.grad is not None
+    assert values.grad.tolist() == [[[0, 1, 0], [0, 0, 0]]]
+
+
 LENGTHS = [9, 0, 1, 12, 5]
 
 
@@ -180,6 +192,7 @@ def test_degenerate_blocks(name: str, labels: list[int]) -> None:
         ({"margin": 1.0}, "come together or not at all"),
         ({"threshold": math.nan, "margin": 1.0}, "must be finite"),
         ({"reduction": "none"}, "reduction must be one of sum, mean; received 'none'"),
+        ({"block_reduction": "mean"}, "block_reduction must be one of sum, none; received 'mean'"),
         ({"labels": torch.tensor([0, 1])}, r"labels must have shape \(3,\)"),
         ({"labels": torch.tensor([0.0, 1.0, 1.0])}, "labels must be integers"),
         ({"dissimilarity": torch.full((3, 3), math.nan)}, "neither NaN nor -inf"),

@@ -15,14 +15,16 @@ import torch
 
 import generators
 from oracles import losses as oracle
-from supclust.losses.explink import explink_loss_parts, explink_losses
-from supclust.losses.mst import mst_loss_parts
-from supclust.losses.pairs import all_pairs_loss_parts, best_loss_parts
-from supclust.losses.parts import LossParts
-from supclust.losses.triplets import sample_triplets, triplet_loss_parts
+from supclust.losses.explink import explink_loss, explink_parts
+from supclust.losses.hinge import LossParts, choose_hinge
+from supclust.losses.inputs import as_blocks, block_rows
+from supclust.losses.mst import mst_parts
+from supclust.losses.pairs import all_pairs_parts, best_parts
+from supclust.losses.terms import choose_terms
+from supclust.losses.triplets import sample_triplets, triplet_parts
 
 INF = math.inf
-PAIR_PARTS = {"all_pairs": all_pairs_loss_parts, "best": best_loss_parts, "mst": mst_loss_parts}
+PAIR_PARTS = {"all_pairs": all_pairs_parts, "best": best_parts, "mst": mst_parts}
 FAMILIES = ["random", "negative", "faces_like"]
 REDUCTIONS = ["sum", "mean"]
 
@@ -81,11 +83,12 @@ def test_explink(kernel: str, competitors: str, reduction: str, oracle_parts: Or
             )
             both += expected[0] > 0 and expected[1] > 0
             leaf = torch.tensor(D, requires_grad=True)
-            found = explink_loss_parts(leaf, labels, alpha, kernel=kernel, **options, **hinge)  # type: ignore[arg-type]
+            blocks = as_blocks(leaf, labels, None)
+            found = explink_parts(blocks, alpha, choose_terms(**options, **hinge), kernel)
             assert found.total.requires_grad
             assert_parts(found, expected)
-            same = explink_losses(leaf, labels, alpha, kernel=kernel, **options, **hinge)  # type: ignore[arg-type]
-            assert torch.equal(found.total, same)
+            same = explink_loss(leaf, labels, alpha, kernel=kernel, **options, **hinge)
+            assert torch.equal(found.total[0], same)
     assert both >= 8  # of fifteen: else it would not matter which part is which
 
 
@@ -98,7 +101,7 @@ def test_parts_of_padded_blocks_are_their_own(kernel: str, oracle_parts: OracleP
     for i, (n, (values, truth)) in enumerate(zip(lengths, blocks, strict=True)):
         D[i, :n, :n], labels[i, :n] = torch.tensor(values), torch.tensor(truth)
     alphas, sizes = torch.tensor([-1.0, 0.5, 0.0]), torch.tensor(lengths)
-    found = explink_loss_parts(D, labels, alphas, lengths=sizes, kernel=kernel, **options)  # type: ignore[arg-type]
+    found = explink_parts(as_blocks(D, labels, sizes), alphas, choose_terms(**options), kernel)
     for i in (0, 1):
         values, truth = blocks[i]
         expected = oracle_parts(
@@ -113,9 +116,8 @@ def test_a_pure_merge_at_infinity_is_in_the_within_part(kernel: str) -> None:
     D = torch.full((4, 4), INF, dtype=torch.float64)
     D[0, 1] = D[1, 0] = 1.0
     D[0, 2] = D[2, 0] = 0.5
-    found = explink_loss_parts(
-        D, [0, 0, 1, 1], -1.0, variant="threshold", threshold=1.0, margin=0.5, kernel=kernel
-    )  # type: ignore[arg-type]
+    terms = choose_terms("threshold", threshold=1.0, margin=0.5)
+    found = explink_parts(as_blocks(D, [0, 0, 1, 1], None), -1.0, terms, kernel)
     assert found.within is not None and found.across is not None
     assert found.within.tolist() == [INF] == found.total.tolist()
     assert math.isfinite(found.across[0])
@@ -123,7 +125,8 @@ def test_a_pure_merge_at_infinity_is_in_the_within_part(kernel: str) -> None:
 
 def test_a_ranking_term_belongs_to_no_part() -> None:
     D, labels, _ = problem("random", 8)
-    assert explink_loss_parts(torch.tensor(D), labels, 0.0)[1:] == (None, None)
+    blocks = as_blocks(torch.tensor(D), labels, None)
+    assert explink_parts(blocks, 0.0, choose_terms("ranking"))[1:] == (None, None)
 
 
 @pytest.mark.parametrize("name", sorted(PAIR_PARTS))
@@ -135,7 +138,8 @@ def test_pairs(name: str, plain: bool, reduction: str, oracle_parts: OracleParts
         options: dict[str, Any] = {**({} if plain else hinge), "reduction": reduction}
         expected = oracle_parts(name, torch.tensor(D), labels.tolist(), **options)
         leaf = torch.tensor(D, requires_grad=True)
-        assert_parts(PAIR_PARTS[name](leaf, torch.tensor(labels), **options), expected)
+        rows = block_rows(as_blocks(leaf, torch.tensor(labels), None))
+        assert_parts(PAIR_PARTS[name](rows, choose_hinge(**options)), expected)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -145,7 +149,7 @@ def test_triplets(reduction: str, oracle_parts: OracleParts) -> None:
     chosen = [(int(a), int(p), int(q)) for a, p, q in drawn]
     options: dict[str, Any] = {**hinge, "reduction": reduction}
     expected = oracle_parts("triplet", torch.tensor(D), chosen, **options)
-    values = torch.tensor(D, requires_grad=True)
-    assert_parts(triplet_loss_parts(values, labels, triplets=drawn, **options), expected)
-    plain = triplet_loss_parts(values, labels, triplets=drawn, reduction=reduction)  # type: ignore[arg-type]
+    blocks = as_blocks(torch.tensor(D, requires_grad=True), labels, None)
+    assert_parts(triplet_parts(blocks, choose_hinge(**options), drawn[None]), expected)
+    plain = triplet_parts(blocks, choose_hinge(reduction=reduction), drawn[None])
     assert plain[1:] == (None, None)

@@ -12,6 +12,7 @@ import torch
 import generators
 from oracles import losses as oracle
 from supclust.losses import sample_triplets, triplet_loss, triplet_losses
+from supclust.losses.triplets import draw_cluster_triplets
 
 LABELS = torch.tensor([4, 7, 4, 4, 9, 7])  # one cluster of three, of two, of one
 
@@ -119,3 +120,24 @@ def test_a_batch_of_triplets_must_fit_the_batch() -> None:
     with pytest.raises(ValueError, match="for each of the 2 blocks; received 1"):
         triplet_loss(batch, labels, triplets=torch.tensor([[[0, 2, 1]]]))
     assert math.isfinite(triplet_loss(batch, labels))
+
+
+def test_triplets_of_a_cluster_are_drawn_uniformly() -> None:
+    labels = torch.tensor([[0, 1, 0, 1, 1, 0, -1]])
+    anchors = torch.tensor([[0, 2, 5, -1]])
+    generators = [torch.Generator().manual_seed(0)]
+    row, within, across = draw_cluster_triplets(anchors, labels, 3000, generators)[0].unbind(1)
+    for position, point in enumerate([0, 2, 5]):
+        mine = row == position
+        assert mine.sum() == 3000
+        counts = torch.bincount(within[mine], minlength=7)
+        assert counts[point] == 0 and counts.sum() == counts[[0, 2, 5]].sum()
+        assert (counts[[p for p in (0, 2, 5) if p != point]] - 1500).abs().max() < 150
+        rivals = torch.bincount(across[mine], minlength=7)[[1, 3, 4]]
+        assert rivals.sum() == 3000 and (rivals - 1000).abs().max() < 150
+
+
+def test_a_cluster_that_is_the_whole_block_or_one_point_gives_no_triplets() -> None:
+    anchors, labels = torch.tensor([[0, 1], [0, -1]]), torch.tensor([[0, 0], [0, 1]])
+    generators = [torch.Generator().manual_seed(k) for k in (0, 1)]
+    assert draw_cluster_triplets(anchors, labels, 5, generators).shape == (2, 0, 3)

@@ -9,8 +9,8 @@ import torch
 from oracles import losses as oracle
 from supclust.data.batch import BlockStore, Unit
 from supclust.dissimilarity import Mahalanobis
+from supclust.losses.triplets import draw_cluster_triplets
 from supclust.objectives import Recipe, objective_class
-from supclust.objectives.anchored import draw_partners, hinged, nearest
 from training_blocks import vector_block
 
 HINGES = [(None, None), (2.5, 0.5)]
@@ -85,42 +85,13 @@ def test_triplets_of_a_cluster_are_those_drawn(
     D = model(torch.tensor(block.features)[None])[0]
     for c in range(3):
         own = torch.tensor(np.flatnonzero(block.labels == c))
-        draws = draw_partners(own, torch.tensor(block.labels), 7, objective.generator(batch, c))
-        triplets = [(int(own[a]), int(p), int(q)) for a, p, q in zip(*draws, strict=True)]
+        generators = [objective.generator(batch, c)]
+        drawn = draw_cluster_triplets(own[None], torch.tensor(block.labels)[None], 7, generators)
+        triplets = [(int(own[a]), int(p), int(q)) for a, p, q in drawn[0]]
         assert len(triplets) == (0 if len(own) == 1 else 7 * len(own))
         assert all(a != p and block.labels[p] == c != block.labels[q] for a, p, q in triplets)
         expected = oracle.triplet_loss(D, triplets, threshold, margin)
         torch.testing.assert_close(found[c], expected)
-
-
-def test_partners_are_drawn_uniformly() -> None:
-    labels = torch.tensor([0, 1, 0, 1, 1, 0])
-    generator = torch.Generator().manual_seed(0)
-    anchor, within, across = draw_partners(torch.tensor([0, 2, 5]), labels, 3000, generator)
-    for position, point in enumerate([0, 2, 5]):
-        mine = anchor == position
-        assert mine.sum() == 3000
-        counts = torch.bincount(within[mine], minlength=6)
-        assert counts[point] == 0 and counts.sum() == counts[[0, 2, 5]].sum()
-        assert (counts[[p for p in (0, 2, 5) if p != point]] - 1500).abs().max() < 150
-        rivals = torch.bincount(across[mine], minlength=6)[[1, 3, 4]]
-        assert rivals.sum() == 3000 and (rivals - 1000).abs().max() < 150
-
-
-def test_a_cluster_that_is_the_whole_block_or_one_point_gives_no_triplets() -> None:
-    generator = torch.Generator().manual_seed(0)
-    for anchors, labels in (([0, 1], [0, 0]), ([0], [0, 1])):
-        draws = draw_partners(torch.tensor(anchors), torch.tensor(labels), 5, generator)
-        assert [len(drawn) for drawn in draws] == [0, 0, 0]
-
-
-def test_rows_without_a_candidate_count_for_nothing() -> None:
-    values = torch.ones(1, 2, 3, requires_grad=True)
-    allowed = torch.tensor([[[False, True, False], [False, False, False]]])
-    smallest, found = nearest(values, allowed)
-    assert found.tolist() == [[True, False]]
-    hinged(smallest, found, 1, 0.5, 0.0, "sum").sum().backward()
-    assert values.grad.tolist() == [[[0, 1, 0], [0, 0, 0]]]
 
 
 def test_tree_objectives_refuse_cluster_steps() -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from supclust.losses.parts import LossParts, sum_of
+from supclust.losses.hinge import LossParts, sum_of
 from supclust.objectives.epoch_sums import EpochSums, means_by_name, parts_by_name
 
 

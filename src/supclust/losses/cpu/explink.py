@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+import torch
 from numba import njit
 from numpy.typing import NDArray
+from torch import Tensor
 
 from supclust.hac.cpu.threads import over_parts
 from supclust.losses.cpu.block_layout import (
@@ -39,68 +39,48 @@ from supclust.losses.cpu.impure_entries import (
 from supclust.losses.cpu.impure_pairs import count_survivors, replay, unwind
 from supclust.losses.cpu.mixing import Reading, Rules, choose_linkage
 from supclust.losses.cpu.pure_merges import grow_forest, order_rounds, pure_gradient
-from supclust.losses.terms import Terms
+from supclust.losses.inputs import Blocks
+from supclust.losses.terms import Solution, Terms
 
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _TILE = 32
 
 
-class Solved(NamedTuple):
-    """Losses of a batch with their gradients."""
-
-    losses: Doubles
-    """(b,)"""
-    pure: Doubles
-    """(b,) what the pure terms add to them; zeros for ranking."""
-    impure: Doubles
-    """(b,) what the impure terms add to them; likewise."""
-    in_alpha: Doubles
-    """(b,) dJ/dalpha of each block; 0 where alpha is infinite."""
-    in_dissimilarity: Floats | None
-    """(b, n, n) symmetric, half of dJ/df in either triangle; None where not asked for."""
-
-
-def solve(
-    dissimilarity: Floats,
-    labels: Ints,
-    lengths: Ints,
-    alphas: Doubles,
-    terms: Terms,
-    gradient: bool,
-) -> Solved:
+def solve(blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool) -> Solution:
     """Compute the ExpLink losses of a padded batch, blocks in parallel.
 
     Args:
-        dissimilarity: (b, n, n) float32 or float64, contiguous.
-        labels: (b, n).
-        lengths: (b,).
-        alphas: (b,) from -inf to inf.
+        blocks: batch on any device; its values are checked here.
+        alphas: (b,) float64, from -inf to inf.
         terms: which terms count.
         gradient: also compute gradients.
 
     Returns:
-        Losses and gradients; all statistics are float64 whatever the input.
+        Losses and gradients on the device of the blocks; all statistics are float64.
 
     Complexity: O(n^2) time and memory per block, at most 12 n^2 bytes for impure pairs or
     16 n^2 for pure ones, beside the gradient.
     """
-    b = len(dissimilarity)
-    facts = block_facts(dissimilarity, lengths, alphas)
+    values, labels, lengths, alpha = (t.cpu().contiguous().numpy() for t in (*blocks, alphas))
+    b = len(values)
+    facts = block_facts(values, lengths, alpha)
     orders = _orders(labels, lengths)
     losses, parts, in_alpha = np.zeros(b), np.zeros((2, b)), np.zeros(b)
-    out = np.zeros_like(dissimilarity) if gradient else np.zeros((b, 0, 0), dissimilarity.dtype)
+    slopes = np.zeros_like(values) if gradient else np.zeros((b, 0, 0), values.dtype)
     over_parts(
         lambda start, stop: _solve_blocks(
-            dissimilarity, labels, orders, lengths, alphas, facts, terms.ranking, terms.adjacent,
-            terms.mean, terms.low, terms.high, terms.every, losses, parts, in_alpha, out, start,
+            values, labels, orders, lengths, alpha, facts, terms.ranking, terms.adjacent,
+            terms.mean, terms.low, terms.high, terms.every, losses, parts, in_alpha, slopes, start,
             stop,
         ),
         b,
     )  # fmt: skip
-    return Solved(losses, parts[0], parts[1], in_alpha, out if gradient else None)
+    device = blocks.values.device
+    summed, pure, impure, by_alpha, by_value = (
+        torch.from_numpy(result).to(device) for result in (losses, *parts, in_alpha, slopes)
+    )
+    return Solution(summed, pure, impure, by_alpha, by_value if gradient else None)
 
 
 def _orders(labels: Ints, lengths: Ints) -> Ints:

@@ -20,22 +20,20 @@ from supclust.losses.device.rounds import (
     row_minima,
 )
 from supclust.losses.inputs import Blocks
-from supclust.losses.terms import EQUAL, Terms
+from supclust.losses.terms import EQUAL, Solution, Terms
 
 INF = float("inf")
 
 
 @torch.no_grad()
-def solve_on_device(
-    blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool
-) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor, Tensor | None]:
-    """Compute losses (b,), their pure and impure parts, gradients in alpha (b,) and (b, n, n).
+def solve(blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool) -> Solution:
+    """Compute the ExpLink losses of a padded batch on its device.
 
     Args:
         blocks: checked batch.
         alphas: (b,) float64.
         terms: which terms count.
-        gradient: also compute gradients; zeros and None otherwise.
+        gradient: also compute gradients.
 
     Complexity: O(b n^2 log n) work in about n sequential steps; O(b n^2) memory.
     """
@@ -56,12 +54,12 @@ def solve_on_device(
         share = 1.0 / tally.active.clamp(min=1.0)
     losses, parts, slopes = _pure_terms(state, tally, rounds, share)
     if not gradient:
-        return losses, parts, torch.zeros_like(losses), None
+        return Solution(losses, *parts, torch.zeros_like(losses), None)
     slope, moment, in_alpha = _unwind(state, tape, slopes, survivors, share)
     finite_alpha = torch.where(state.alpha.isinf(), 0.0, state.alpha)
     total = slope + finite_alpha[:, None, None] * moment
     scale = torch.where(state.pure, 0.5, 0.5 * share[:, None, None])
-    return losses, parts, in_alpha, (total * scale).to(blocks.values.dtype)
+    return Solution(losses, *parts, in_alpha, (total * scale).to(blocks.values.dtype))
 
 
 def _start(blocks: Blocks, alphas: Tensor) -> tuple[State, Tensor]:
