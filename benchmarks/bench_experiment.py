@@ -66,9 +66,8 @@ def _in_process(words: list[str], outputs: Path) -> tuple[float, float]:
     from hydra import compose, initialize_config_dir
 
     from supclust.experiment import training
+    from supclust.experiment.config import Settings, plain
     from supclust.experiment.job import Job
-    from supclust.experiment.run import plain
-    from supclust.experiment.settings import Settings
     from supclust.hac.module import ExpLinkHAC
     from supclust.objectives import Objective, SplitAdam
 

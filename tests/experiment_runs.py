@@ -55,7 +55,7 @@ def composed(*overrides: str, config: str = "config", directory: Path = ROOT / "
     """The configuration as ``train.py`` gets it."""
     from hydra import compose, initialize_config_dir
 
-    import supclust.experiment.run  # noqa: F401  (registers the resolvers)
+    import supclust.experiment.config  # noqa: F401  (registers the resolvers)
 
     with initialize_config_dir(str(directory), version_base="1.3"):
         return compose(config, list(overrides))
@@ -66,6 +66,29 @@ def run_here(folder: Path, *more: str) -> float | None:
     from supclust.experiment.run import run
 
     return run(composed(*arguments(folder, *more)))
+
+
+def train_here(*words: str) -> int:
+    """Run ``train.py`` in this process with a command line; the exit code."""
+    import logging
+    import runpy
+    from unittest import mock
+
+    from supclust.experiment.run import launch
+
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    main = runpy.run_path(str(ROOT / "train.py"))["main"]
+    argv = ["train.py", "--config-path", str(ROOT / "conf"), *words]
+    with mock.patch.object(sys, "argv", argv), mock.patch.dict(os.environ):
+        os.environ.pop("HYDRA_FULL_ERROR", None)
+        try:
+            launch(main)
+        except SystemExit as end:
+            return int(end.code or 0)
+        finally:  # Hydra configures logging for the process
+            root.handlers[:], root.level = handlers, level
+    return 0
 
 
 def command(*words: str) -> list[str]:

@@ -41,8 +41,8 @@ def run_job(folder: Path, *overrides: str) -> Path:
     """Run a job in this process, and keep its configuration where ``train.py`` keeps it."""
     from omegaconf import OmegaConf
 
-    from supclust.experiment.run import plain, run
-    from supclust.experiment.settings import Settings
+    from supclust.experiment.config import Settings, plain
+    from supclust.experiment.run import run
 
     outputs = folder / "outputs"
     config = composed(

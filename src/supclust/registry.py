@@ -33,13 +33,20 @@ class Registry(Mapping[str, str]):
         Raises:
             ValueError: the name is not registered.
         """
+        return self._entry(name).load()
+
+    def path(self, name: str) -> str:
+        """Dotted path of the class, as in a ``_target_`` of Hydra."""
+        return self._entry(name).value.replace(":", ".")
+
+    def _entry(self, name: str) -> EntryPoint:
         entries = self._entries()
         if name not in entries:
             raise ValueError(
                 f"{self.kind} must be one of {', '.join(entries)}; received {name!r}. "
                 f"A package registers its own under the entry points {self.group!r}."
             )
-        return entries[name].load()
+        return entries[name]
 
     def _entries(self) -> dict[str, EntryPoint]:
         entries: dict[str, EntryPoint] = {}

@@ -22,9 +22,8 @@ from supclust.model.trained import TrainedModel
 
 def trained(overrides: list[str]) -> dict[str, Any]:
     """The result of a job under exponential linkage."""
+    from supclust.experiment.config import Settings, plain
     from supclust.experiment.job import Job
-    from supclust.experiment.run import plain
-    from supclust.experiment.settings import Settings
 
     outcome = Job(Settings.from_config(plain(composed(*overrides)))).run()
     linkages: dict[str, Any] = outcome.results[0]["linkages"]["exp"]

@@ -14,9 +14,8 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from omegaconf import OmegaConf
 
-from experiment_runs import ROOT, composed, train_py
-from supclust.experiment.run import plain
-from supclust.experiment.settings import Settings
+from experiment_runs import ROOT, composed, train_here, train_py
+from supclust.experiment.config import Settings, plain
 from supclust.objectives import OBJECTIVES
 
 CONF = ROOT / "conf"
@@ -122,11 +121,15 @@ def launchers() -> None:
 
 
 def _values(text: str) -> list[str]:
+    if text == "glob(*)":
+        return list(OBJECTIVES)
     return [text] if text.startswith("[") else text.split(",")
 
 
 @pytest.mark.usefixtures("launchers")
-@pytest.mark.parametrize("template", ["smoke", "faces", "paper", "multi_gpu", "slurm", "ray"])
+@pytest.mark.parametrize(
+    "template", ["smoke", "faces", "paper", "reproduce", "multi_gpu", "slurm", "ray"]
+)
 def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
     from hydra import compose, initialize_config_dir
 
@@ -150,12 +153,12 @@ def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
 
 def test_there_is_no_template_without_a_test() -> None:
     assert {path.stem for path in TEMPLATES.iterdir()} == {
-        *("smoke", "faces", "paper", "multi_gpu", "slurm", "ray")
+        *("smoke", "faces", "paper", "reproduce", "multi_gpu", "slurm", "ray")
     }
 
 
 def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
-    from supclust.experiment.run import _device_of_job
+    from supclust.experiment.config import _device_of_job
 
     assert [_device_of_job(number, 3) for number in range(5)] == ["0", "1", "2", "0", "1"]
 
@@ -163,14 +166,15 @@ def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["objectivee=mst"], ["Did you mean objective?", "dissimilarity, linkage"]),
-        (["objective=mstt"], ["all_pairs", "exp_alpha", "triplet"]),
+        (["objectivee=mst"], ["Did you mean objective?", "dataset, objective, linkage"]),
+        (["objective=mstt"], ["Did you mean objective=mst?", "all_pairs, best, exp_alpha"]),
         (["dataset.srce=real"], ["Did you mean dataset.source?"]),
         (["split=foo"], ["[0,1,2], or all", "'foo'"]),
         (["-m", "split=0,foo"], ["[0,1,2], or all", "'foo'"]),
         (["-m", "linkage=single,exq"], ["complete", "exp"]),
         (["-m", "trainer.precision=32,16"], ["32 or 64"]),
         (["+recipe.lrr=1"], ["weight_decay", "alpha_lr"]),
+        (["recipe=3"], ["recipe is a group of settings", "recipe.KEY=VALUE"]),
         (["dataset=rexa", "dissimilarity=mahalanobis"], ["dissimilarity=linear"]),
         (["dataset=vectors"], ["dataset.path=FILE"]),
         (["dataset=vectors", "dataset.path=x.csv"], ["x.csv: no such file or folder below"]),
@@ -179,18 +183,30 @@ def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
     ],
 )
 def test_a_mistake_is_exit_code_2_with_the_legal_values_and_no_traceback(
-    words: list[str], expected: list[str], tmp_path: Path
+    words: list[str],
+    expected: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATA", "OUTPUTS", "CACHE"):
+        monkeypatch.delenv(f"SUPCLUST_{name}", raising=False)
+    assert train_here(*words) == 2
+    shown = capsys.readouterr().err
+    assert "Traceback" not in shown
+    assert shown.count("train.py: error: ") == 1
+    assert all(text in shown for text in expected), shown
+
+
+def test_a_mistake_takes_about_a_second_of_work(tmp_path: Path) -> None:
     before = os.times()
-    done = train_py(*words, cwd=tmp_path)
+    done = train_py("-m", "split=0,foo", cwd=tmp_path)
     after = os.times()
     seconds = after.children_user + after.children_system
     seconds -= before.children_user + before.children_system
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert all(text in done.stderr for text in expected), done.stderr
-    # About one second of work, however busy the machine is; importing Lightning takes longer.
-    assert seconds < 3
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert seconds < 3  # however busy the machine is; importing Lightning takes longer
 
 
 def test_help_is_for_newcomers() -> None:

@@ -83,8 +83,7 @@ def ray_launcher() -> None:
 def test_train_py_accepts_the_command(line: Line) -> None:
     from hydra import compose, initialize_config_dir
 
-    from supclust.experiment.run import plain
-    from supclust.experiment.settings import Settings
+    from supclust.experiment.config import Settings, plain
 
     name, folder, multirun, jobs = jobs_of(list(line.words[2:]))
     more = [] if folder == ROOT / "conf" else [f"hydra.searchpath=[file://{ROOT / 'conf'}]"]

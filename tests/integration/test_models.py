@@ -15,9 +15,8 @@ from experiment_runs import arguments, composed, result, run_here
 from supclust import SupervisedHAC
 from supclust.data.block import Block
 from supclust.data.splits import split_dataset
+from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import load_data
-from supclust.experiment.run import plain
-from supclust.experiment.settings import Settings
 from supclust.experiment.training import make_data, restore, train
 from supclust.model.evaluate import evaluate
 from supclust.model.trained import as_training, load

@@ -1,14 +1,15 @@
-"""``supclust reproduce``: the paper's tables on the real data, beside the published numbers."""
+"""``supclust reproduce``: the paper's tables on the real data and the published numbers.
+
+Short for ``train.py`` with the template ``reproduce``, then ``supclust table --against paper``.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from supclust.experiment.reproduction_plan import DATASETS, PARTS, plan
+from supclust.experiment.reproduction import DATASETS, PARTS
 
 EXAMPLES = (
     "supclust reproduce faces",
@@ -74,29 +75,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what is missing, then print tables, differences and times."""
-    from supclust.experiment.reproduction import Place, reproduce
+    """Run the sweeps, then print tables, differences and times."""
+    from supclust.data.sets.registry import load_dataset
+    from supclust.experiment.reproduction import Options, reproduce
 
     _check(options)
     datasets = list(dict.fromkeys(options.datasets or DATASETS))
-    place = Place(options.conf, options.data, options.outputs.resolve(), tuple(options.set))
-    stages = plan(datasets, options.splits, options.chunk, options.part or PARTS)
-    try:
-        failures = reproduce(stages, place, options.jobs)
-    except KeyboardInterrupt:
-        print("Interrupted. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except BrokenProcessPool:
-        print(
-            "supclust: error: a worker process died, perhaps for want of memory. "
-            "The same command goes on from here; --jobs 1 needs less.",
-            file=sys.stderr,
-        )
-        return 1
-    far = _conclude(options, datasets)
-    for line in failures:
-        print(f"FAILED {line}", file=sys.stderr)
-    return int(bool(failures) or (options.check and far))
+    if not any(text.startswith("dataset.source=") for text in options.set):
+        for name in datasets:  # refuses before anything is trained
+            load_dataset(name, data_dir=options.data, source="real")
+    sweeps = Options(
+        *(options.conf, options.data, options.outputs.resolve(), options.jobs),
+        *(options.splits, options.chunk, tuple(options.set)),
+    )
+    code = reproduce(datasets, options.part or PARTS, sweeps)
+    if code in (0, 1):
+        far = _conclude(options, datasets)
+        code = int(code or (options.check and far))
+    return code
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -111,10 +107,10 @@ def _check(options: argparse.Namespace) -> None:
                 f"--{name} must be at least 1; received {getattr(options, name)}. Leave it out "
                 "for the default."
             )
-    if not (options.conf / "config.yaml").is_file():
+    if not (options.conf.resolve().parent / "train.py").is_file():
         raise ValueError(
-            f"the configuration is not at {options.conf}. Run it in a checkout of the project, or "
-            "say where with --conf."
+            f"there is no train.py beside {options.conf}. Run it in a checkout of the project, or "
+            "give the folder of its configuration with --conf."
         )
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
 from supclust.data.files import write_json
-from supclust.data.sets.registry import load_dataset
+from supclust.experiment.config import Settings, fingerprint
 from supclust.experiment.job_progress import JobProgress
 from supclust.experiment.provenance import source_commit
 from supclust.experiment.quiet import quiet_loggers
-from supclust.experiment.settings import Settings, fingerprint
 from supclust.experiment.store import TrainingStore
 from supclust.model.folder import numerical_versions
 from supclust.model.results import FORMAT, finished
@@ -230,16 +229,10 @@ class Job:
 
 def load_data(settings: Settings) -> Dataset:
     """The data set of a job; says loudly if it is a stand-in."""
-    chosen = settings.dataset
     # The notes are the job's to show, once and at the top.
     with quiet_loggers("supclust.data.sets.registry"):
-        dataset = load_dataset(
-            chosen["name"],
-            data_dir=settings.data,
-            cache_dir=settings.cache,
-            source=chosen["source"],
-            path=chosen["path"],
-            **settings.reading,
+        dataset: Dataset = settings.build(
+            "dataset", data_dir=settings.data, cache_dir=settings.cache
         )
     ruler = "!" * 78 if dataset.source == "stand-in" else ""
     notes = [f"{settings.title}: {note}" for note in dataset.notes]

@@ -9,8 +9,8 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from supclust.experiment.config import Settings
 from supclust.experiment.job_progress import JobProgress
-from supclust.experiment.settings import Settings
 from supclust.objectives import Objective
 
 REDRAW_SECONDS = 0.1

@@ -13,7 +13,7 @@ from typing import Any
 
 from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.meter import duration
-from supclust.experiment.reproduction_record import RECORD_FILE
+from supclust.experiment.reproduction import RECORD_FILE
 from supclust.tables.aggregate import summarise
 from supclust.tables.formats import MARKUPS, Table, as_markdown
 from supclust.tables.split_scores import read_folder, write_folder
@@ -93,7 +93,7 @@ def filled(page: str, folder: Path) -> str:
 def runs_text(outputs: Path) -> str:
     """Times of the stages of a reproduction, for a terminal."""
     stages = (read_json(outputs / RECORD_FILE) or {}).get("stages", {})
-    return "\n".join(f"{stage}: {_time(sums)} of workers" for stage, sums in stages.items())
+    return "\n".join(f"{stage}: {_time(sums)}" for stage, sums in stages.items())
 
 
 def _layout(name: str) -> Callable[[Path], str]:
@@ -141,7 +141,9 @@ def _runs(folder: Path) -> str:
 def _time(sums: dict[str, Any] | None) -> str:
     if not sums:
         return "–"
-    return f"{duration(sums['wall_seconds'])} ({duration(sums['worker_seconds'])})"
+    wall = duration(sums["wall_seconds"])
+    # Version 0.1 recorded the seconds of the worker processes, too.
+    return f"{wall} ({duration(sums['worker_seconds'])})" if "worker_seconds" in sums else wall
 
 
 def _short(commit: str | None) -> str:

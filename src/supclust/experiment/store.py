@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.files import atomic_folder, read_json, write_bytes, write_json
-from supclust.experiment.settings import fingerprint
+from supclust.experiment.config import fingerprint
 from supclust.model.folder import RECORD_FILE, WEIGHTS_FILE, numerical_versions
 from supclust.model.trained import Training
 

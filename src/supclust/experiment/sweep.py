@@ -1,27 +1,41 @@
-"""A multirun as a whole: jobs report to a folder, and the end of it is a table.
+"""A multirun as a whole: checked before it starts, shown as one bar, summarised at its end.
 
-Jobs may run in other processes or on other machines; files in the outputs folder are what they
-all share. A sweep's reports are removed when it ends.
+Jobs may run in other processes or on other machines, so they report by files in the outputs
+folder. The reports of a sweep are removed when it ends.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import shutil
 import sys
 import threading
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, OmegaConf, flag_override
 
 from supclust.data.files import read_json, write_json, write_text
-from supclust.experiment.job import Outcome
+from supclust.experiment.config import Settings, check_config, check_value, plain
+from supclust.experiment.errors import explain, print_usage_error
 from supclust.experiment.job_progress import SUFFIX, read_progress
-from supclust.experiment.settings import Settings
 from supclust.model.results import read_result
 from supclust.tables.aggregate import as_csv, as_text, summarise
 
+if TYPE_CHECKING:
+    from supclust.experiment.job import Outcome
+
 SUMMARY_FILE = "summary.csv"
 POLL_SECONDS = 0.5
+# Settings that name the folder already, or have no influence on numbers.
+_NAMED = ("dataset", "objective", "linkage", "split", "seed", "axes", "logger", "dataset.path")
 
 
 class SweepReports:
@@ -193,3 +207,115 @@ def label(expected: int, reported: int, words: str) -> str:
     if not words:
         return jobs
     return words if expected == 1 else f"{jobs}, {words}"
+
+
+_running: list[SweepCallback] = []
+
+
+def running_sweeps() -> list[SweepCallback]:
+    """The sweeps of this process that have not ended."""
+    return list(_running)
+
+
+class SweepCallback(Callback):
+    """Hydra callback: checks a sweep, names its axes, and prints a table at its end."""
+
+    def __init__(self) -> None:
+        self.reports: SweepReports | None = None
+        self.bar: SweepBar | None = None
+        self.expected = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Jobs in other processes get a copy without the thread of the bar."""
+        return {**self.__dict__, "bar": None}
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Refuse illegal values, and give the jobs the sweep's id and the axes of its folders."""
+        try:
+            overrides = sweep_overrides(config)
+            check_config(plain(config))
+            swept = swept_values(overrides)
+            for key, values in swept.items():
+                for value in values:
+                    check_value(key, value)
+        except Exception as error:
+            sys.exit(explain(error))
+        self.expected = math.prod(len(values) for values in swept.values())
+        sweep_id = uuid.uuid4().hex[:12]
+        # Repeating a command gives the same W&B group.
+        text = " ".join(sorted(override.input_line or "" for override in overrides))
+        group = f"sweep-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        added = [f"sweep.id={sweep_id}", f"sweep.group={group}"]
+        axes = further_axes(swept, plain(config)["axes"])
+        if axes:
+            added.append(f"axes=[{','.join(axes)}]")
+        with flag_override(config, ["readonly", "struct"], [False, False]):
+            config.hydra.overrides.hydra = [*config.hydra.overrides.hydra, *added]
+        self.reports = SweepReports(Path(config.paths.outputs), sweep_id)
+        self.reports.open()
+        self.bar = SweepBar(self.reports, self.expected)
+        self.bar.start()
+        _running.append(self)
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """Print the table and the failures; these make the exit code."""
+        code = self.conclude()
+        if code:
+            sys.exit(code)
+
+    def conclude(self) -> int:
+        """Print the table and the failures; return the exit code, as in `sweep.conclude`."""
+        if self.reports is None or self.bar is None:
+            return 0
+        self.bar.stop()
+        text, code, mistakes = conclude(self.reports, self.expected)
+        self.abandon()
+        print(text, flush=True)
+        for mistake in mistakes:
+            print_usage_error(mistake)
+        return code
+
+    def abandon(self) -> None:
+        """Remove bar and reports without a summary: interrupted jobs have not failed."""
+        if self.reports is not None and self.bar is not None:
+            self.bar.stop()
+            self.reports.remove()
+            _running.remove(self)
+
+
+def sweep_overrides(config: DictConfig) -> list[Override]:
+    """Everything the sweep sets: the template's parameters, then the command line."""
+    params = OmegaConf.select(config, "hydra.sweeper.params") or {}
+    lines = [f"{key}={value}" for key, value in params.items()]
+    lines += list(config.hydra.overrides.task)
+    return list(_parser().parse_overrides(lines))
+
+
+def swept_values(overrides: list[Override]) -> dict[str, list[Any]]:
+    """Values of every setting that has several, or was set; later ones win."""
+    swept: dict[str, list[Any]] = {}
+    for override in overrides:
+        key = override.key_or_group
+        if override.is_discrete_sweep():
+            swept[key] = [_value(text) for text in override.sweep_string_iterator()]
+        else:
+            swept[key] = [override.value()]
+    return swept
+
+
+def further_axes(swept: dict[str, list[Any]], given: list[str]) -> list[str]:
+    """Swept settings that the folder's name does not have yet."""
+    names = {"dissimilarity": "dissimilarity.name", "trainer": "trainer.accelerator"}
+    keys = [names.get(key, key) for key, values in swept.items() if len(values) > 1]
+    new = [key for key in keys if key not in _NAMED and not key.startswith(("paths.", "hydra"))]
+    return list(dict.fromkeys([*given, *new])) if new else []
+
+
+def _parser() -> OverridesParser:
+    """A parser that can expand ``glob(*)`` where Hydra is running."""
+    hydra = GlobalHydra.instance()
+    return OverridesParser.create(hydra.config_loader() if hydra.is_initialized() else None)
+
+
+def _value(text: str) -> Any:
+    return OverridesParser.create().parse_override(f"x={text}").value()

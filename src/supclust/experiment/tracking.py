@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlparse
 
 from supclust.data.files import write_text
+from supclust.experiment.config import Settings
 from supclust.experiment.epoch_log import EpochLogger
-from supclust.experiment.settings import Settings
 from supclust.tables.rows import result_rows, result_summary
 
 if TYPE_CHECKING:

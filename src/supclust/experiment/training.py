@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pytorch_lightning as pl
 import torch
@@ -12,22 +13,22 @@ import torch
 from supclust.data.block import Dataset
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import split_dataset
-from supclust.experiment.settings import Settings
+from supclust.experiment.config import Settings
 from supclust.model.fit import make_recipe, outcome, starting_distance
 from supclust.model.spec import build_form, form_of_name, is_per_split
 from supclust.model.trained import Training
-from supclust.objectives import Objective, fit_alpha, objective_class, quiet_trainer
+from supclust.objectives import Objective, fit_alpha, quiet_trainer
 
 
 def make_data(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> BlockDataModule:
     """The blocks of some splits."""
-    per_cluster = objective_class(settings.objective).takes_cluster_steps
+    chosen = cast("type[Objective]", _objective_factory(settings).func)
     return BlockDataModule.from_dataset(
         dataset,
         splits,
         split_seed=settings.dataset["split_seed"],
         seed=settings.seed,
-        step_unit=settings.recipe["step_unit"] if per_cluster else "block",
+        step_unit=settings.recipe["step_unit"] if chosen.takes_cluster_steps else "block",
         dtype=_dtype(settings),
     )
 
@@ -41,9 +42,22 @@ def make_objective(settings: Settings, dataset: Dataset, splits: Sequence[int]) 
         parts = [split_dataset(dataset, number, seed) for number in splits]
         units = [starting_distance(part.train) for part in parts]
     recipe = make_recipe(settings.recipe)
-    chosen = objective_class(settings.objective)
-    objective = chosen(model, recipe, seed=settings.seed, units=units)
+    objective: Objective = _objective_factory(settings)(
+        model, recipe, seed=settings.seed, units=units
+    )
     return objective.to(dtype=_dtype(settings))
+
+
+def _objective_factory(settings: Settings) -> partial[Objective]:
+    """The class of the objective with the arguments that the configuration gives."""
+    factory: partial[Objective] = settings.build("objective")
+    name = getattr(factory.func, "name", None)
+    if name != settings.objective:
+        raise ValueError(
+            f"the name of an objective in conf/ and of its class must be the same; received "
+            f"{settings.objective!r} and {name!r}. Choose it with objective=NAME."
+        )
+    return factory
 
 
 def make_form(settings: Settings, dataset: Dataset) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import Any
 
 from supclust.data.block import Kind
-from supclust.objectives.recipe import Recipe
-from supclust.tables.values import CHECKS
+from supclust.objectives.recipe import SETTINGS, Recipe
+from supclust.schema import Count, check
 
 DEFAULTS: dict[Kind, dict[str, Any]] = {
     "vectors": {
@@ -67,10 +67,7 @@ def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None or name in ("threshold", "margin")
     }
     for name, value in values.items():
-        check = CHECKS.get(f"recipe.{name}") or CHECKS.get(f"trainer.{name}")
-        problem = check(value) if check else None
-        if problem:
-            raise ValueError(f"{name} must be {problem}; received {value!r}.")
+        check(name, Count if name == "max_epochs" else SETTINGS[name], value)
     if (values["threshold"] == "auto") != (values["margin"] == "auto"):
         raise ValueError(
             "threshold and margin of a recipe are both 'auto' or both numbers; received "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
+
+from supclust.schema import Count, NonNegative, Number
 
 
 @dataclass(frozen=True)
@@ -29,19 +31,19 @@ class Recipe:
         alpha_deviation: standard deviation of alpha's normal start.
     """
 
-    threshold: float | None = None
-    margin: float | None = None
-    lr: float = 1e-3
-    weight_decay: float = 0.0
-    alpha_lr: float = 1e-2
+    threshold: Number | None = None
+    margin: NonNegative | None = None
+    lr: NonNegative = 1e-3
+    weight_decay: NonNegative = 0.0
+    alpha_lr: NonNegative = 1e-2
     variant: Literal["threshold", "ranking"] = "threshold"
     competitors: Literal["adjacent", "all"] = "adjacent"
     reduction: Literal["sum", "mean"] | None = None
     ties: Literal["one", "every"] = "one"
-    samples_per_point: int = 100
-    window: int = 10
-    tolerance: float = 1e-4
-    alpha_deviation: float = 0.1
+    samples_per_point: Count = 100
+    window: Count = 10
+    tolerance: NonNegative = 1e-4
+    alpha_deviation: NonNegative = 0.1
 
     def __post_init__(self) -> None:
         """Refuse settings that contradict each other."""
@@ -62,3 +64,13 @@ class Recipe:
             "margin": self.margin,
             "reduction": self.reduction or default_reduction,
         }
+
+
+SETTINGS: dict[str, Any] = {
+    **get_type_hints(Recipe, include_extras=True),
+    "threshold": Number | Literal["auto"] | None,
+    "margin": NonNegative | Literal["auto"] | None,
+    "step_unit": Literal["block", "cluster"],
+}
+"""Settings of training with their legal values; ``auto``: relative to the data, see
+`supclust.model.recipe`."""

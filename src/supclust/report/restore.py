@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.block import Block
+from supclust.experiment.config import Settings, fingerprint
 from supclust.experiment.quiet import quiet_loggers
-from supclust.experiment.settings import Settings, fingerprint
 from supclust.experiment.store import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
@@ -176,7 +176,7 @@ def _stored_settings(result: Mapping[str, Any]) -> Iterator[Settings]:
     """Configurations that Hydra wrote beside the result, that of its own folder first."""
     from omegaconf import DictConfig, OmegaConf
 
-    from supclust.experiment.run import plain
+    from supclust.experiment.config import plain
 
     own = Path(result["path"]).parent
     for folder in (own, *sorted(own.parent.glob("splits-*"))):

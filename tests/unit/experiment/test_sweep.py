@@ -10,11 +10,17 @@ import pytest
 from experiment_runs import composed
 from supclust.data.files import write_json
 from supclust.experiment import run
+from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import JobProgress
-from supclust.experiment.run import SweepCallback, plain
-from supclust.experiment.settings import Settings
-from supclust.experiment.sweep import SweepBar, SweepReports, conclude, label
+from supclust.experiment.sweep import (
+    SweepBar,
+    SweepCallback,
+    SweepReports,
+    conclude,
+    label,
+    running_sweeps,
+)
 
 
 def job(outputs: Path, number: int, *more: str) -> Settings:
@@ -124,13 +130,13 @@ def test_an_interrupted_sweep_says_nothing_of_failures_and_leaves_no_reports(
 
     sweep = SweepCallback()
     sweep.reports, sweep.bar, sweep.expected = reports, SweepBar(reports, 2), 2
-    monkeypatch.setattr(run, "_running", [sweep])
+    monkeypatch.setattr("supclust.experiment.sweep._running", [sweep])
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # which launch() sets
     with pytest.raises(SystemExit) as stopped:
         run.launch(interrupted)
     assert stopped.value.code == 130
     assert capsys.readouterr() == ("", "Interrupted. The same command goes on from here.\n")
-    assert not (tmp_path / ".sweeps").exists() and not run._running
+    assert not (tmp_path / ".sweeps").exists() and not running_sweeps()
 
 
 def test_another_sweep_keeps_its_reports(tmp_path: Path, reports: SweepReports) -> None:

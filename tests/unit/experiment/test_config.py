@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from experiment_runs import composed
-from supclust.experiment.run import further_axes, plain, swept_values
-from supclust.experiment.settings import Settings, fingerprint
-from supclust.tables.values import check_value, splits_of
+from supclust.experiment.config import Settings, check_value, fingerprint, plain, splits_of
+from supclust.experiment.sweep import further_axes, swept_values
 
 
 @pytest.fixture(scope="module")

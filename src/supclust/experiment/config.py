@@ -1,0 +1,370 @@
+"""`Settings`: a composed configuration, checked against the schema before heavy imports."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from omegaconf import DictConfig, OmegaConf
+
+from supclust.hac.family import METHODS, TOP_DOWN
+from supclust.objectives import OBJECTIVES
+from supclust.objectives.recipe import SETTINGS as RECIPE_SETTINGS
+from supclust.schema import Columns, Count, Names, Natural, Rule, Split, Widths, check
+
+TRAINING_VERSION = 1
+"""To be raised whenever the same settings train to other numbers."""
+LINKAGES = (*METHODS, *TOP_DOWN)
+Linkages = Annotated[
+    list[str],
+    Rule(
+        f"a list from {', '.join(LINKAGES)}",
+        lambda value: (
+            isinstance(value, list | tuple) and bool(value) and all(v in LINKAGES for v in value)
+        ),
+    ),
+]
+# Keys of groups that are not arguments of the class the group names.
+_NOT_ARGUMENTS = {
+    "dataset": ("name", "split_seed", "n_splits"),
+    "objective": ("name",),
+}
+
+SCHEMA: dict[str, Any] = {
+    "split": Split,
+    "seed": Natural,
+    "axes": Names,
+    "linkage.methods": Linkages,
+    "dataset.source": Literal["auto", "real", "stand-in"],
+    "dataset.split_seed": Natural,
+    "dataset.n_splits": Count,
+    "dataset.dimensions": Count,
+    "dataset.seed": Natural,
+    "dataset.features": Columns,
+    "dataset.ignore": Columns,
+    "dataset.entity_types": Literal["annotated", "none"],
+    "dissimilarity.hidden": Widths,
+    "dissimilarity.width": Count,
+    "trainer.accelerator": Literal["cpu", "gpu"],
+    "trainer.precision": Literal[32, 64],
+    "trainer.max_epochs": Count,
+    "trainer.purity_every": Count | None,
+    "trainer.threads": Count | None,
+    **{f"recipe.{name}": annotation for name, annotation in RECIPE_SETTINGS.items()},
+    "logger.tags": Names,
+}
+"""Legal values by key. Other keys of `recipe` and `trainer` do not exist; the other groups are
+options of classes, which check them."""
+_CLOSED = ("recipe", "trainer")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one job does.
+
+    Attributes:
+        dataset: name, path, split_seed, n_splits, and options of its reader.
+        objective: name.
+        linkage: name of the choice; ``methods`` are the linkages in it.
+        methods: linkages to evaluate.
+        dissimilarity: name, and options of an encoder.
+        recipe: settings of loss and optimiser, see `supclust.objectives.Recipe`, and step_unit.
+        trainer: accelerator, precision, max_epochs, purity_every, threads.
+        logger: name, and options of W&B.
+        targets: group -> what `build` instantiates: ``_target_`` and arguments.
+        splits: numbers of the splits, ascending.
+        splits_text: how the splits were asked for, for the name of the job's folder.
+        seed: of training.
+        axes: further settings that name the folder, with their values.
+        data: folder of the real data sets.
+        outputs: folder of the results.
+        cache: folder of the cache; ``None``: the user's.
+        sweep_id: of the multirun this job belongs to; ``None``: it is a plain run.
+        job_number: in its multirun.
+    """
+
+    dataset: dict[str, Any]
+    objective: str
+    linkage: str
+    methods: tuple[str, ...]
+    dissimilarity: dict[str, Any]
+    recipe: dict[str, Any]
+    trainer: dict[str, Any]
+    logger: dict[str, Any]
+    targets: dict[str, dict[str, Any]]
+    splits: tuple[int, ...]
+    splits_text: str
+    seed: int
+    axes: dict[str, Any]
+    data: Path
+    outputs: Path
+    cache: Path | None
+    sweep_id: str | None
+    job_number: int
+
+    @classmethod
+    def from_config(
+        cls, config: Mapping[str, Any], *, multirun: bool = False, job_number: int = 0
+    ) -> Settings:
+        """Check a resolved configuration.
+
+        Args:
+            config: plain dictionaries, as composed from ``conf/``.
+            multirun: whether the default is all splits, or split 0.
+            job_number: in the multirun.
+
+        Raises:
+            ValueError: with the legal values.
+        """
+        check_config(config)
+        paths = config["paths"]
+        asked = config["split"]
+        if asked is None:
+            asked = "all" if multirun else 0
+        splits = splits_of(asked, int(config["dataset"]["n_splits"]))
+        return cls(
+            dataset=_values(config["dataset"]),
+            objective=config["objective"]["name"],
+            linkage=config["linkage"]["name"],
+            methods=tuple(config["linkage"]["methods"]),
+            dissimilarity=_values(config["dissimilarity"]),
+            recipe=_values(config["recipe"]),
+            trainer=_values(config["trainer"]),
+            logger=_values(config["logger"]),
+            targets={group: _target(group, config[group]) for group in _NOT_ARGUMENTS},
+            splits=splits,
+            splits_text="all" if asked == "all" else ",".join(map(str, splits)),
+            seed=int(config["seed"]),
+            axes={key: _at(config, key) for key in config["axes"]},
+            data=Path(paths["data"]),
+            outputs=Path(paths["outputs"]),
+            cache=None if paths["cache"] in (None, "null") else Path(paths["cache"]),
+            sweep_id=config["sweep"]["id"],
+            job_number=job_number,
+        )
+
+    def build(self, group: str, **more: Any) -> Any:
+        """Instantiate the class or call the function that a group of ``conf/`` names.
+
+        Args:
+            group: of `targets`.
+            more: arguments that the configuration does not have.
+        """
+        from hydra.utils import instantiate
+
+        return instantiate(self.targets[group], _convert_="all", **more)
+
+    @property
+    def title(self) -> str:
+        """The data set in folder names and tables; people's own sets by their file name."""
+        name, path = str(self.dataset["name"]), self.dataset["path"]
+        own = name in ("vectors", "pairs") and path is not None
+        return f"{name}-{Path(path).name.split('.')[0]}" if own else name
+
+    @property
+    def family(self) -> Path:
+        """Folder of all splits, below ``outputs``: made of the values of the axes only."""
+        further = "".join(f",{key}={_slug(value)}" for key, value in self.axes.items())
+        return Path(self.title) / self.objective / self.linkage / f"seed-{self.seed}{further}"
+
+    @property
+    def job_folder(self) -> Path:
+        """Folder of the job's log and configuration, below ``outputs``."""
+        if len(self.splits) == 1:
+            return self.family / f"split-{self.splits[0]}"
+        return self.family / f"splits-{_slug(self.splits_text)}"
+
+    def result_path(self, split: int) -> Path:
+        """Where the result of a split is written."""
+        return self.outputs / self.family / f"split-{split}" / "result.json"
+
+    def training_identity(self, split: int, digest: str) -> dict[str, Any]:
+        """Everything a training's numbers depend on; the linkages are not among it."""
+        # Early versions took the automatic threshold from all blocks: their results are different.
+        automatic = {"auto": "of training blocks"} if self.recipe["threshold"] == "auto" else {}
+        return {
+            "version": TRAINING_VERSION,
+            **automatic,
+            "data": digest,
+            "split_seed": self.dataset["split_seed"],
+            "split": split,
+            "seed": self.seed,
+            "objective": self.objective,
+            **self._objective_options(),
+            "dissimilarity": self.dissimilarity,
+            "recipe": self.recipe,
+            "max_epochs": self.trainer["max_epochs"],
+            "precision": self.trainer["precision"],
+            "accelerator": self.trainer["accelerator"],
+        }
+
+    def _objective_options(self) -> dict[str, Any]:
+        """Arguments of an objective's class, where its configuration has some."""
+        options = _values(self.targets["objective"])
+        return {"objective_options": options} if options else {}
+
+    def result_identity(self, split: int, digest: str) -> dict[str, Any]:
+        """Everything a result's numbers depend on."""
+        return {
+            "dataset": self.title,
+            "linkages": list(self.methods),
+            **self.training_identity(split, digest),
+        }
+
+
+def plain(config: DictConfig) -> dict[str, Any]:
+    """A composed configuration as resolved dictionaries, without Hydra's own settings."""
+    keys = [str(key) for key in config if key != "hydra"]
+    container = OmegaConf.to_container(OmegaConf.masked_copy(config, keys), resolve=False)
+    resolved = OmegaConf.to_container(OmegaConf.create(container), resolve=True)
+    assert isinstance(resolved, dict)
+    return {str(key): value for key, value in resolved.items()}
+
+
+def splits_of(asked: Any, n_splits: int) -> tuple[int, ...]:
+    """Numbers of the splits that ``split=...`` asks for, ascending.
+
+    >>> splits_of("all", 3), splits_of([2, 0], 50), splits_of(7, 50)
+    ((0, 1, 2), (0, 2), (7,))
+    """
+    check("split", Split, asked)
+    if asked == "all":
+        return tuple(range(n_splits))
+    numbers = tuple(sorted(asked)) if isinstance(asked, list | tuple) else (int(asked),)
+    if numbers[-1] >= n_splits:
+        raise ValueError(
+            f"split must be below dataset.n_splits, which is {n_splits}; received {numbers[-1]}. "
+            "Raise dataset.n_splits for more."
+        )
+    return numbers
+
+
+def check_value(key: str, value: Any) -> None:
+    """Refuse an illegal value of a setting of `SCHEMA`; values of other keys pass."""
+    if key in SCHEMA:
+        check(key, SCHEMA[key], value)
+
+
+def check_config(config: Mapping[str, Any]) -> None:
+    """Refuse illegal values, and combinations of settings that no run accepts."""
+    for group in ("dataset", "objective", "linkage", "dissimilarity", *_CLOSED, "logger", "paths"):
+        if not isinstance(config[group], Mapping):
+            raise ValueError(
+                f"{group} is a group of settings; received {config[group]!r}. "
+                f"Set one of them, as {group}.KEY=VALUE."
+            )
+    for key, value in _leaves(config):
+        check_value(key, value)
+        group, _, name = key.partition(".")
+        if group in _CLOSED and key not in SCHEMA and not name.startswith("_"):
+            legal = [k.partition(".")[2] for k in SCHEMA if k.startswith(f"{group}.")]
+            raise ValueError(f"there is no option {key!r}. Options of {group}: {', '.join(legal)}")
+    for key in config["axes"]:
+        _at(config, key)
+    _check_combinations(config)
+
+
+def _check_combinations(config: Mapping[str, Any]) -> None:
+    """Refuse settings that contradict each other."""
+    dataset, recipe = config["dataset"], config["recipe"]
+    if dataset["name"] in ("vectors", "pairs") and not dataset["path"]:
+        raise ValueError(
+            f"dataset={dataset['name']} is your own data and needs dataset.path; received none. "
+            f"Add dataset.path=FILE."
+        )
+    name = config["dissimilarity"]["name"]
+    of_pairs = dataset["name"] in ("rexa", "aminer", "np_coref", "gum_coref", "pairs")
+    if of_pairs and name in ("mahalanobis", "encoder"):
+        raise ValueError(
+            f"dissimilarity={name} works on points; dataset={dataset['name']} has features of "
+            "pairs. Use dissimilarity=auto or dissimilarity=linear."
+        )
+    if (recipe["threshold"] == "auto") != (recipe["margin"] == "auto"):
+        raise ValueError(
+            "recipe.threshold and recipe.margin are both auto or both numbers; received "
+            f"{recipe['threshold']} and {recipe['margin']}. Give both."
+        )
+
+
+def fingerprint(identity: Mapping[str, Any]) -> str:
+    """SHA-256 of a JSON-able identity, independent of the order of its keys.
+
+    >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _values(group: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a group without Hydra's keywords, such as ``_target_``."""
+    return {key: value for key, value in group.items() if not key.startswith("_")}
+
+
+def _target(group: str, node: Mapping[str, Any]) -> dict[str, Any]:
+    """What `Settings.build` instantiates for a group."""
+    arguments = {key: node[key] for key in node if key not in _NOT_ARGUMENTS[group]}
+    if "_target_" in arguments:
+        return arguments
+    # Configurations that version 0.1 stored beside its results have names only.
+    if group == "dataset":
+        return {"_target_": f"supclust.data.sets.registry.{node['name']}", **arguments}
+    return {"_target_": OBJECTIVES.path(node["name"]), "_partial_": True, **arguments}
+
+
+def _leaves(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Dotted keys and values of nested dictionaries."""
+    leaves: list[tuple[str, Any]] = []
+    for key, value in config.items():
+        name = f"{prefix}{key}"
+        leaves += _leaves(value, f"{name}.") if isinstance(value, Mapping) else [(name, value)]
+    return leaves
+
+
+def _at(config: Mapping[str, Any], key: str) -> Any:
+    """The value at a dotted key."""
+    value: Any = config
+    for part in key.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            raise ValueError(
+                f"axes names settings; received {key!r}, which does not exist. "
+                "Use names as in `python train.py --cfg job`, for example axes=[recipe.lr]."
+            )
+        value = value[part]
+    return value
+
+
+def _slug(value: Any) -> str:
+    """A value as part of a folder name: short, without separators."""
+    text = "".join(c if c.isalnum() or c in "-_.," else "_" for c in str(value))
+    if len(text) <= 40:
+        return text
+    return f"{text[:24]}-{hashlib.sha256(str(value).encode()).hexdigest()[:10]}"
+
+
+def _paper_value(key: str, *, _root_: DictConfig) -> Any:
+    """``${paper:lr}``: the data set's setting in recipes.yaml, unless the objective has its own."""
+    row = _root_.paper[_root_.dataset.name]
+    exceptions = row["except"].get(_root_.objective.name) or {}
+    return exceptions.get(key, row[key])
+
+
+def _job_folder(*, _root_: DictConfig) -> str:
+    """``${job_folder:}``: the folder of the job, named by the values of the axes."""
+    mode = OmegaConf.select(_root_, "hydra.mode")
+    multirun = mode is not None and mode.name == "MULTIRUN"
+    return str(Settings.from_config(plain(_root_), multirun=multirun).job_folder)
+
+
+def _device_of_job(number: Any, devices: Any) -> str:
+    """``${device_of_job:job,devices}``: job modulo devices; the first where there is no job yet."""
+    return str(int(number or 0) % max(1, int(devices)))
+
+
+OmegaConf.register_new_resolver("device_of_job", _device_of_job, replace=True)
+OmegaConf.register_new_resolver("paper", _paper_value, replace=True)
+OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)
