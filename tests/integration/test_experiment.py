@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from supclust.data.sets.registry import load_dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment import training
 from supclust.experiment.provenance import source_commit
+from supclust.experiment.run import run
 from supclust.model.results import OtherConfigError
 from supclust.objectives import TrainingDiverged
 
@@ -252,8 +254,6 @@ def test_an_interruption_is_no_failure(
 def test_a_stand_in_is_announced_and_written_down(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from supclust.experiment.run import run
-
     words = [w for w in arguments(tmp_path) if not w.startswith(("dataset", "recipe"))]
     with caplog.at_level(logging.WARNING):
         run(composed(*words, "dataset=faces", "linkage=average", "trainer.max_epochs=1"))
@@ -277,3 +277,19 @@ def test_every_dissimilarity_trains_and_comes_back_from_disk(tmp_path: Path, for
     )
     assert numbers_of(tmp_path) == before
     assert all(math.isfinite(v["average"]["threshold"]) for v in before.values())
+
+
+def test_results_of_version_0_1_are_recognised(
+    tmp_path: Path, trainings: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = ROOT / "tests" / "fixtures" / "version_0_1" / "outputs"
+    outputs = tmp_path / "outputs"
+    shutil.copytree(old, outputs)
+    path = outputs / "rexa" / "all_pairs" / "all" / "seed-0" / "split-0" / "result.json"
+    before = path.read_bytes()
+    epochs = json.loads(before)["config"]["max_epochs"]
+    words = ["dataset=rexa", "dataset.source=stand-in", f"trainer.max_epochs={epochs}"]
+    words += ["objective=all_pairs", "logger=none", f"paths.cache={tmp_path / 'cache'}"]
+    run(composed(*words, f"paths.outputs={outputs}"))
+    assert "1 of 1 results were there already" in capsys.readouterr().out
+    assert trainings == [] and path.read_bytes() == before

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from experiment_runs import ROOT
+from experiment_runs import ROOT, composed
+from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import Job
-from supclust.experiment.reproduction import Place, settings_of
 from supclust.hac.family import METHODS
 from supclust.tables.published import printed
 from supclust.tables.split_scores import read_folder
@@ -48,8 +48,9 @@ def test_three_splits_of_faces(objective: str, data_dir: Path, tmp_path: Path) -
         pytest.skip("needs the real faces: `supclust data fetch faces`")
     known = committed(objective)
     words = ["dataset=faces", f"objective={objective}", f"split=[{','.join(map(str, SPLITS))}]"]
-    place = Place(ROOT / "conf", data_dir, tmp_path)
-    outcome = Job(settings_of([*words, "linkage=all"], place)).run()
+    words += ["dataset.source=real", "logger=none", "trainer.threads=1", "linkage=all"]
+    words += ["trainer.purity_every=null", f"paths.data={data_dir}", f"paths.outputs={tmp_path}"]
+    outcome = Job(Settings.from_config(plain(composed(*words)))).run()
     found: Scores = {
         (result["split"], linkage): 100 * entry["test"]["dendrogram_purity"]
         for result in outcome.results
