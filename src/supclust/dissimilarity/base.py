@@ -1,10 +1,9 @@
-"""What every dissimilarity is: S models of one form, and the batch of matrices they give."""
+"""What every dissimilarity is: S models of one class, and the batch of matrices they give."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -13,8 +12,34 @@ from torch import Tensor, nn
 Features: TypeAlias = Tensor | Sequence[Tensor]
 
 
-class Dissimilarity(nn.Module, ABC):
-    """S dissimilarity models of one form, one per split; smaller is closer.
+class Inputs(NamedTuple):
+    """The arguments of `Dissimilarity.forward`."""
+
+    features: Features
+    lengths: Tensor | None = None
+    split_of_block: Tensor | None = None
+    row_of_block: Tensor | None = None
+    anchors: Tensor | None = None
+
+    def points(self, d: int | None = None) -> Tensor:
+        """(b, n, d) points of every block, checked."""
+        features = self.features
+        shape = tuple(features.shape) if isinstance(features, Tensor) else "a sequence of tensors"
+        if (
+            not isinstance(features, Tensor)
+            or features.ndim < 3
+            or (d is not None and features.shape[2] != d)
+        ):
+            raise ValueError(
+                f"points must have shape (b, n, {'d' if d is None else d}), padded to one n; "
+                f"received {shape}. Pair features need LinearPair(kind='pairs')."
+            )
+        rows = self.row_of_block
+        return features if rows is None else features.index_select(0, rows)
+
+
+class Dissimilarity(nn.Module):
+    """S dissimilarity models of one class, one per split; smaller is closer.
 
     Every parameter has a leading axis of length S. A block is scored by the model of its split
     only, so the sum of the losses of many splits gives each the gradient it gets alone.
@@ -23,7 +48,12 @@ class Dissimilarity(nn.Module, ABC):
         splits: numbers of the splits, distinct; model s is initialised from (seed, splits[s]), so
             it starts the same alone and beside others.
         seed: of the initial values.
+
+    Attributes:
+        name: of the class, as in ``dissimilarity=...``.
     """
+
+    name: ClassVar[str] = "custom"
 
     def __init__(self, splits: Sequence[int] = (0,), seed: int = 0) -> None:
         super().__init__()
@@ -40,7 +70,6 @@ class Dissimilarity(nn.Module, ABC):
         """Number of models, S."""
         return len(self.splits)
 
-    @abstractmethod
     def forward(
         self,
         features: Features,
@@ -63,21 +92,28 @@ class Dissimilarity(nn.Module, ABC):
 
         Returns:
             (b, n, n), exactly symmetric with a zero diagonal; with ``anchors`` its rows, (b, m, n).
-            Values of padding are finite and mean nothing.
+            Values of padding are finite and without meaning.
         """
+        return self.score(Inputs(features, lengths, split_of_block, row_of_block, anchors))
+
+    def score(self, inputs: Inputs) -> Tensor:
+        """`forward` of its collected arguments; a subclass defines this, or `forward` itself."""
+        raise NotImplementedError(f"{type(self).__name__} must define score(inputs)")
 
     def after_step(self, active: Tensor) -> None:
-        """Tell the models of the ``active`` (S,) splits that their parameters have been updated."""
+        """Called after an update of the parameters of the ``active`` (S,) splits."""
 
-    def models_of(self, split_of_block: Tensor | None, b: int, device: torch.device) -> Tensor:
+    def models_of(self, inputs: Inputs) -> Tensor:
         """(b,) model of each block, checked."""
+        features, _, split_of_block, rows, _ = inputs
+        b = len(features) if rows is None else len(rows)
         if split_of_block is None:
             if self.n_splits > 1:
                 raise ValueError(
                     f"split_of_block is needed with {self.n_splits} models; received None. "
                     "Say which model scores each block, numbers from 0."
                 )
-            return torch.zeros(b, dtype=torch.int64, device=device)
+            return torch.zeros(b, dtype=torch.int64, device=features[0].device)
         if split_of_block.shape != (b,):
             raise ValueError(
                 f"split_of_block must have shape ({b},), one model per block; "
@@ -98,7 +134,7 @@ def linear_layer_start(
     """Initial values of S linear layers, (S, *shape): uniform on +-1/sqrt(fan_in), torch's default.
 
     (`nn.Linear` draws its matrix by kaiming_uniform with a = sqrt(5), which is that interval.)
-    Values of a split depend on (seed, split, stream) only, not on its company or the device.
+    Values of a split depend on (seed, split, stream) only, not on other splits or the device.
     """
     bound = fan_in**-0.5
     draws = [np.random.default_rng([seed, split, stream]).uniform(-bound, bound, shape)

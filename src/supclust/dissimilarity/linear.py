@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from supclust.dissimilarity.base import Dissimilarity, Features, linear_layer_start, take_rows
-from supclust.dissimilarity.mahalanobis import as_points
+from supclust.dissimilarity.base import Dissimilarity, Inputs, linear_layer_start, take_rows
 from supclust.dissimilarity.scores import gap_scores, pair_scores
 
 Kind = Literal["pairs", "vectors"]
@@ -33,6 +32,7 @@ class LinearPair(Dissimilarity):
     torch.Size([1, 3, 3])
     """
 
+    name: ClassVar[str] = "linear"
     average_weight: Tensor
     average_bias: Tensor
     updates: Tensor
@@ -53,16 +53,8 @@ class LinearPair(Dissimilarity):
         self.register_buffer("average_bias", self.bias.detach().clone())  # (S,)
         self.register_buffer("updates", torch.zeros(self.n_splits, dtype=torch.int64))
 
-    def forward(
-        self,
-        features: Features,
-        *,
-        lengths: Tensor | None = None,
-        split_of_block: Tensor | None = None,
-        row_of_block: Tensor | None = None,
-        anchors: Tensor | None = None,
-    ) -> Tensor:
-        """Scores of every block; arguments and result as in `Dissimilarity.forward`.
+    def score(self, inputs: Inputs) -> Tensor:
+        """Scores of every block.
 
         Complexity: O(b n^2 d) time and O(b n^2) memory beside the features.
 
@@ -70,15 +62,13 @@ class LinearPair(Dissimilarity):
         """
         weight = self.weight if self.training else self.average_weight
         bias = self.bias if self.training else self.average_bias
+        models = self.models_of(inputs)
         if self.kind == "vectors":
-            points = as_points(features, row_of_block, self.d).to(weight.dtype)
-            models = self.models_of(split_of_block, len(points), points.device)
+            points = inputs.points(self.d).to(weight.dtype)
             square = gap_scores(points, weight[models], bias[models])
         else:
-            blocks = len(features) if row_of_block is None else len(row_of_block)
-            models = self.models_of(split_of_block, blocks, weight.device)
-            square = pair_scores(features, weight[models], bias[models], lengths, row_of_block)
-        return square if anchors is None else take_rows(square, anchors)
+            square = pair_scores(inputs, weight[models], bias[models])
+        return square if inputs.anchors is None else take_rows(square, inputs.anchors)
 
     @torch.no_grad()
     def after_step(self, active: Tensor) -> None:

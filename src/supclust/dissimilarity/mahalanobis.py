@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from supclust.dissimilarity.base import Dissimilarity, Features, linear_layer_start
+from supclust.dissimilarity.base import Dissimilarity, Inputs, linear_layer_start
 from supclust.dissimilarity.euclidean import centred, pairwise_distances
 
 
@@ -27,43 +28,22 @@ class Mahalanobis(Dissimilarity):
     torch.Size([1, 3, 3])
     """
 
+    name: ClassVar[str] = "mahalanobis"
+
     def __init__(self, d: int, splits: Sequence[int] = (0,), seed: int = 0) -> None:
         super().__init__(splits, seed)
         self.d = int(d)
         start = linear_layer_start((self.d, self.d), self.d, seed, self.splits, stream=0)
         self.weight = nn.Parameter(start)  # (S, d, d)
 
-    def forward(
-        self,
-        features: Features,
-        *,
-        lengths: Tensor | None = None,
-        split_of_block: Tensor | None = None,
-        row_of_block: Tensor | None = None,
-        anchors: Tensor | None = None,
-    ) -> Tensor:
-        """Distances of every block; arguments and result as in `Dissimilarity.forward`."""
-        points = as_points(features, row_of_block, self.d)
-        models = self.models_of(split_of_block, len(points), points.device)
+    def score(self, inputs: Inputs) -> Tensor:
+        """Distances of every block."""
+        points = inputs.points(self.d)
+        models = self.models_of(inputs)
         maps = self.weight.index_select(0, models)  # (b, d, d)
-        embedded = torch.bmm(centred(points.to(maps.dtype), lengths), maps.mT)
-        return pairwise_distances(embedded, anchors)
+        embedded = torch.bmm(centred(points.to(maps.dtype), inputs.lengths), maps.mT)
+        return pairwise_distances(embedded, inputs.anchors)
 
     def extra_repr(self) -> str:
         """Features and models."""
         return f"d={self.d}, splits={self.n_splits}"
-
-
-def as_points(features: Features, row_of_block: Tensor | None, d: int | None) -> Tensor:
-    """(b, n, d) points of every block, checked."""
-    shape = tuple(features.shape) if isinstance(features, Tensor) else "a sequence of tensors"
-    if (
-        not isinstance(features, Tensor)
-        or features.ndim < 3
-        or (d is not None and features.shape[2] != d)
-    ):
-        raise ValueError(
-            f"points must have shape (b, n, {'d' if d is None else d}), padded to one n; "
-            f"received {shape}. Pair features need LinearPair(kind='pairs')."
-        )
-    return features if row_of_block is None else features.index_select(0, row_of_block)

@@ -1,40 +1,39 @@
 """Linear scores of pairs as square matrices, without a copy of the pair features.
 
-Plain autograd would keep O(b n^2 d) numbers for points, and pay a dozen small graph nodes for
-every block of pair features; both functions here recompute instead.
+Plain autograd would keep O(b n^2 d) numbers for points, and a dozen small graph nodes for every
+block of pair features; both functions here recompute instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import isqrt
 from typing import Any
 
+import numpy as np
 import torch
+from numba import njit
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from supclust.dissimilarity._square_cpu import gather_pairs, spread_pairs
-from supclust.dissimilarity.base import Features
+from supclust.dissimilarity.base import Inputs
 
 Group = tuple[Tensor, list[int]]  # pair features (e, d), and the blocks that have them
+Floats = NDArray[np.floating]
+
+_TILE = 32  # rows and columns at a time: the transposed half stays in the cache
 
 
-def pair_scores(
-    features: Features,
-    weight: Tensor,
-    bias: Tensor,
-    lengths: Tensor | None = None,
-    row_of_block: Tensor | None = None,
-) -> Tensor:
+def pair_scores(inputs: Inputs, weight: Tensor, bias: Tensor) -> Tensor:
     """Score the pairs of every block, w . x_ij + b, as symmetric matrices.
 
     Args:
-        features: (u, e, d) condensed pair features, or u tensors (e_i, d).
+        inputs: condensed pair features (u, e, d), or u tensors (e_i, d); lengths are needed where
+            (u, e, d) features are padded.
         weight: (b, d) weights of every block.
         bias: (b,).
-        lengths: (b,) points per block; needed where (u, e, d) features are padded.
-        row_of_block: (b,) which entry of ``features`` a block is. Default: its own.
 
     Returns:
         (b, n, n) with a zero diagonal, n the largest number of points; zero in padding.
@@ -43,14 +42,16 @@ def pair_scores(
 
     Gradient: in weight and bias.
     """
-    rows = list(range(len(weight))) if row_of_block is None else row_of_block.tolist()
-    entries = _entries(features, weight, rows, lengths)
+    rows = inputs.row_of_block
+    entry_of_block = list(range(len(weight))) if rows is None else rows.tolist()
+    entries = _entries(inputs, weight, entry_of_block)
     n = max(points_of(len(entry)) for entry in entries.values())
     groups = [
-        (entry, [i for i, r in enumerate(rows) if r == row]) for row, entry in entries.items()
+        (entry, [i for i, r in enumerate(entry_of_block) if r == row])
+        for row, entry in entries.items()
     ]
-    scores: Tensor = _PairScores.apply(weight, bias, groups, n)  # type: ignore[no-untyped-call]
-    return scores
+    apply: Callable[..., Tensor] = _PairScores.apply
+    return apply(weight, bias, groups, n)
 
 
 def gap_scores(points: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -69,9 +70,9 @@ def gap_scores(points: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     Gradient: in weight and bias.
     """
     _refuse_gradient(points)
-    scores: Tensor = _GapScores.apply(points, weight, bias)  # type: ignore[no-untyped-call]
+    apply: Callable[..., Tensor] = _GapScores.apply
     eye = torch.eye(points.shape[1], dtype=torch.bool, device=points.device)
-    return scores.masked_fill(eye, 0.0)
+    return apply(points, weight, bias).masked_fill(eye, 0.0)
 
 
 def points_of(pairs: int) -> int:
@@ -97,16 +98,14 @@ def upper_places(n: int, width: int, device: torch.device) -> Tensor:
     return places
 
 
-def _entries(
-    features: Features, weight: Tensor, rows: list[int], lengths: Tensor | None
-) -> dict[int, Tensor]:
-    """The pair features (e, d) of every entry in use, padding cut off."""
-    points = None if lengths is None else lengths.tolist()
+def _entries(inputs: Inputs, weight: Tensor, rows: list[int]) -> dict[int, Tensor]:
+    """The pair features (e, d) of every entry in use, without padding."""
+    points = None if inputs.lengths is None else inputs.lengths.tolist()
     entries: dict[int, Tensor] = {}
     for block, row in enumerate(rows):
         if row in entries:
             continue
-        entry = features[row]
+        entry = inputs.features[row]
         if points is not None:
             entry = entry[: points[block] * (points[block] - 1) // 2]
         if entry.ndim != 2 or entry.shape[1] != weight.shape[1]:
@@ -155,7 +154,7 @@ def _spread_on_host(scores: Tensor, blocks: list[int], square: Tensor) -> None:
     """Write the scores (k, e) of k blocks into both triangles of their matrices."""
     m, squares = points_of(scores.shape[1]), square.numpy()
     for block, row in zip(blocks, scores.numpy(), strict=True):
-        spread_pairs(row, squares[block, :m, :m])
+        _move_pairs(row, squares[block, :m, :m], False)
 
 
 def _spread_on_device(scores: Tensor, blocks: list[int], square: Tensor) -> None:
@@ -173,7 +172,7 @@ def _gather_on_host(gradient: Tensor, blocks: list[int], e: int) -> Tensor:
     m, squares = points_of(e), gradient.numpy()
     per_pair = gradient.new_empty(len(blocks), e)
     for block, row in zip(blocks, per_pair.numpy(), strict=True):
-        gather_pairs(squares[block, :m, :m], row)
+        _move_pairs(row, squares[block, :m, :m], True)
     return per_pair
 
 
@@ -183,6 +182,22 @@ def _gather_on_device(gradient: Tensor, blocks: list[int], e: int) -> Tensor:
     chosen = gradient.flatten(1)[blocks]
     upper = upper_places(points_of(e), n, gradient.device)
     return chosen[:, upper] + chosen[:, upper % n * n + upper // n]
+
+
+@njit(cache=True, nogil=True)
+def _move_pairs(condensed: Floats, square: Floats, gather: bool) -> None:
+    """Write (e,) values into both triangles of (n, n), or gather the sums of both triangles."""
+    n = square.shape[0]
+    for top in range(0, n, _TILE):
+        for left in range(top, n, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                base = i * (2 * n - i - 3) // 2 - 1
+                for j in range(max(left, i + 1), min(left + _TILE, n)):
+                    if gather:
+                        condensed[base + j] = square[i, j] + square[j, i]
+                    else:
+                        square[i, j] = condensed[base + j]
+                        square[j, i] = condensed[base + j]
 
 
 class _GapScores(torch.autograd.Function):

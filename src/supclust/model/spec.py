@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from torch import Tensor, nn
 
 from supclust.data.block import Kind
 from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
+from supclust.dissimilarity.encoder import perceptron
 from supclust.registry import DISSIMILARITIES
 
 CUSTOM = "custom"
@@ -80,14 +80,6 @@ def describe_form(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str,
         if widths is not None:
             return form | {"name": "encoder", "widths": widths}
     return form | {"class": f"{type(dissimilarity).__module__}.{type(dissimilarity).__qualname__}"}
-
-
-def perceptron(widths: Sequence[int]) -> nn.Module:
-    """Linear layers of these widths with a ReLU between two."""
-    layers: list[nn.Module] = []
-    for first, second in pairwise(widths):
-        layers += [nn.Linear(first, second), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
 
 
 def _widths(network: nn.Module) -> list[int] | None:

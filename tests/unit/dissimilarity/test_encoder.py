@@ -68,3 +68,13 @@ def test_batch_normalisation_works_for_one_model_and_is_refused_for_several() ->
 def test_what_makes_no_network_is_refused() -> None:
     with pytest.raises(ValueError, match="function that made int"):
         Encoder(lambda: 3)
+
+
+def test_the_default_network_is_a_perceptron() -> None:
+    model = Encoder(d=3, hidden=(5, 4), width=2)
+    assert [tuple(p.shape) for p in model.stacked] == [
+        (1, 5, 3), (1, 5), (1, 4, 5), (1, 4), (1, 2, 4), (1, 2)
+    ]  # fmt: skip
+    assert model(torch.rand(2, 6, 3)).shape == (2, 6, 6)
+    with pytest.raises(ValueError, match="needs a network, or d"):
+        Encoder()

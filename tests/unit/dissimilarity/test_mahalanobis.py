@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from supclust.dissimilarity import Mahalanobis
+from supclust.dissimilarity import Dissimilarity, Mahalanobis
 from supclust.dissimilarity.euclidean import pairwise_distances
 
 
@@ -118,3 +118,16 @@ def test_gradcheck_of_distances() -> None:
 def test_mistakes_are_explained(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_subclass_defines_score_or_forward() -> None:
+    class Nothing(Dissimilarity):
+        pass
+
+    class Own(Dissimilarity):
+        def forward(self, features, **options):
+            return features
+
+    with pytest.raises(NotImplementedError, match="Nothing must define score"):
+        Nothing()(torch.zeros(1, 2, 3))
+    assert Own()(torch.ones(1)) == 1
