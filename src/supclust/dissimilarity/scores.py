@@ -7,7 +7,6 @@ block of pair features; both functions here recompute instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import isqrt
 from typing import Any
 
@@ -90,14 +89,6 @@ def points_of(pairs: int) -> int:
     return n
 
 
-@lru_cache(maxsize=512)
-def upper_places(n: int, width: int, device: torch.device) -> Tensor:
-    """(e,) places of the pairs of n points in a flattened (width, width) matrix."""
-    i, j = torch.triu_indices(n, n, offset=1, device=device)
-    places: Tensor = i * width + j
-    return places
-
-
 def _entries(inputs: Inputs, weight: Tensor, rows: list[int]) -> dict[int, Tensor]:
     """The pair features (e, d) of every entry in use, without padding."""
     points = None if inputs.lengths is None else inputs.lengths.tolist()
@@ -134,8 +125,7 @@ class _PairScores(torch.autograd.Function):
         square = weight.new_zeros(len(weight), n, n)
         for entry, blocks in groups:
             scores = torch.addmm(bias[blocks, None], weight[blocks], entry.T)  # (k, e)
-            write = _spread_on_host if square.device.type == "cpu" else _spread_on_device
-            write(scores, blocks, square)
+            _spread(scores, blocks, square)
         return square
 
     @staticmethod
@@ -143,45 +133,43 @@ class _PairScores(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
         d_weight, d_bias = gradient.new_zeros(ctx.shape), gradient.new_zeros(ctx.shape[0])
         for entry, blocks in ctx.groups:
-            read = _gather_on_host if gradient.device.type == "cpu" else _gather_on_device
-            per_pair = read(gradient, blocks, len(entry))  # (k, e)
+            per_pair = _gather(gradient, blocks, len(entry))  # (k, e)
             d_weight[blocks] = per_pair @ entry
             d_bias[blocks] = per_pair.sum(dim=1)
         return d_weight, d_bias, None, None
 
 
-def _spread_on_host(scores: Tensor, blocks: list[int], square: Tensor) -> None:
+def _spread(scores: Tensor, blocks: list[int], square: Tensor) -> None:
     """Write the scores (k, e) of k blocks into both triangles of their matrices."""
-    m, squares = points_of(scores.shape[1]), square.numpy()
-    for block, row in zip(blocks, scores.numpy(), strict=True):
-        _move_pairs(row, squares[block, :m, :m], False)
+    m = points_of(scores.shape[1])
+    if square.device.type == "cpu":  # three times as fast as indexing
+        squares = square.numpy()
+        for block, row in zip(blocks, scores.numpy(), strict=True):
+            _move_pairs(row, squares[block, :m, :m], False)
+        return
+    block_of, i, j = _pair_index(blocks, m, square.device)
+    square[block_of, i, j] = scores
+    square[block_of, j, i] = scores
 
 
-def _spread_on_device(scores: Tensor, blocks: list[int], square: Tensor) -> None:
-    """`_spread_on_host` in torch."""
-    n = square.shape[1]
-    upper = upper_places(points_of(scores.shape[1]), n, square.device)
-    both = torch.cat([upper, upper % n * n + upper // n])
-    square.view(len(square), -1)[blocks] = square.new_zeros(len(blocks), n * n).index_copy_(
-        1, both, scores.repeat(1, 2)
-    )
-
-
-def _gather_on_host(gradient: Tensor, blocks: list[int], e: int) -> Tensor:
+def _gather(square: Tensor, blocks: list[int], e: int) -> Tensor:
     """(k, e) sums of the two entries of every pair of k blocks."""
-    m, squares = points_of(e), gradient.numpy()
-    per_pair = gradient.new_empty(len(blocks), e)
-    for block, row in zip(blocks, per_pair.numpy(), strict=True):
-        _move_pairs(row, squares[block, :m, :m], True)
-    return per_pair
+    m = points_of(e)
+    if square.device.type == "cpu":
+        per_pair, squares = square.new_empty(len(blocks), e), square.numpy()
+        for block, row in zip(blocks, per_pair.numpy(), strict=True):
+            _move_pairs(row, squares[block, :m, :m], True)
+        return per_pair
+    block_of, i, j = _pair_index(blocks, m, square.device)
+    return square[block_of, i, j] + square[block_of, j, i]
 
 
-def _gather_on_device(gradient: Tensor, blocks: list[int], e: int) -> Tensor:
-    """`_gather_on_host` in torch."""
-    n = gradient.shape[1]
-    chosen = gradient.flatten(1)[blocks]
-    upper = upper_places(points_of(e), n, gradient.device)
-    return chosen[:, upper] + chosen[:, upper % n * n + upper // n]
+def _pair_index(blocks: list[int], m: int, device: torch.device) -> tuple[Tensor, ...]:
+    """Index of the pairs i < j of m points of k blocks: (k, 1), (e,), (e,)."""
+    return (
+        torch.tensor(blocks, device=device)[:, None],
+        *torch.triu_indices(m, m, offset=1, device=device),
+    )
 
 
 @njit(cache=True, nogil=True)
