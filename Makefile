@@ -18,7 +18,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup browser check test test-slow lint type imports format bench train reproduce docs smoke clean
+.PHONY: help setup browser check test test-slow lint type imports format count bench train reproduce docs smoke clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ imports: setup ## the direction of imports between the rooms
 format: setup ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+count: setup ## lines, modules per package and modules imported by a run, beside their goals
+	$(BIN)/python tools/count.py $(ARGS)
 
 bench: setup ## timings beside other libraries, printed as ratios (ARGS=...)
 	$(BIN)/python -m benchmarks.run $(ARGS)
