@@ -1,4 +1,7 @@
-"""``supclust warmup``: compile the kernels ahead of time."""
+"""``supclust warmup``: compile the kernels ahead of time.
+
+Kernels are compiled by real calls on small data, through the functions that the commands use.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
-    import numpy as np
+    from supclust.data.block import Block, Kind
 
 EXAMPLES = ("supclust warmup",)
 
@@ -20,60 +26,128 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Use every compiled kernel once in both precisions, and print the seconds each took."""
-    import numpy as np
-    import torch
-
-    import supclust
-    from supclust.cluster.warmup import use_kernels, use_training
-    from supclust.hac import linkages
-    from supclust.hac.cpu.dispatch import SMALL
-    from supclust.losses import explink_loss
-
-    def squares(n: int, dtype: type) -> np.ndarray:
-        x = np.arange(n) ** 2  # one cluster that grows by one point after another
-        distances: np.ndarray = np.abs(x[:, None] - x[None, :]).astype(dtype)
-        return distances
-
-    def condensed(n: int, dtype: type) -> np.ndarray:
-        distances: np.ndarray = np.random.default_rng(0).random(n * (n - 1) // 2, dtype)
-        return distances
-
-    def small(dtype: type) -> None:
-        D = squares(64, dtype)
-        supclust.linkage(D, "exp", alpha=-1.0)
-        D[0, 1] = D[1, 0] = np.inf  # never alike: looked at by a kernel of its own
-        supclust.linkage(D, "exp", alpha=-1.0)
-        supclust.linkage(condensed(64, dtype), "exp", alpha=-1.0)
-        supclust.linkage(squares(SMALL, dtype), "exp", alpha=-1.0)  # copied on all cores
-        supclust.linkage(condensed(SMALL, dtype), "exp", alpha=-1.0)
-
-    def single(dtype: type) -> None:
-        supclust.linkage(squares(64, dtype), "single")
-        rows, columns = np.triu_indices(SMALL + 100, 1)
-        supclust.linkage(squares(SMALL + 100, dtype)[rows, columns], "single")
-
-    def large(dtype: type) -> None:
-        supclust.linkage(squares(SMALL + 100, dtype), "exp", alpha=-1.0)
-        supclust.linkage(condensed(SMALL + 100, dtype), "exp", alpha=-1.0)
-
-    def loss(dtype: type) -> None:
-        D = torch.from_numpy(squares(12, dtype)).requires_grad_(True)
-        torch.autograd.grad(explink_loss(D, torch.arange(12) % 3, -1.0), D)
-
-    kernels: dict[str, Callable[[type], object]] = {
-        "single": single,
-        "small": small,
-        "large": large,
-        "blocks": lambda dtype: linkages([squares(64, dtype)] * 2, "average"),
-        "training": loss,
-        "tables": use_kernels,
-        "fit": use_training,
+    calls: dict[str, Callable[[type], object]] = {
+        "single": _single,
+        "small": _small,
+        "large": _large,
+        "blocks": _blocks,
+        "training": _loss,
+        "tables": _tables,
+        "fit": _fit,
     }
     start = time.perf_counter()
-    for name, use in kernels.items():
+    for name, call in calls.items():
         for dtype in (np.float32, np.float64):
             begin = time.perf_counter()
-            use(dtype)
+            call(dtype)
             print(f"{name:<9} {dtype.__name__}  {time.perf_counter() - begin:6.2f} s", flush=True)
     print(f"ready in {time.perf_counter() - start:.2f} s")
     return 0
+
+
+def _square(n: int, dtype: type) -> NDArray[np.floating]:
+    """Distances of 0, 1, 4, 9, ...: a cluster that grows by one point after another."""
+    x = np.arange(n) ** 2
+    distances: NDArray[np.floating] = np.abs(x[:, None] - x[None, :]).astype(dtype)
+    return distances
+
+
+def _condensed(n: int, dtype: type) -> NDArray[np.floating]:
+    return np.random.default_rng(0).random(n * (n - 1) // 2, dtype)
+
+
+def _single(dtype: type) -> None:
+    from supclust.hac import linkage
+    from supclust.hac.cpu.dispatch import SMALL
+
+    linkage(_square(64, dtype), "single")
+    rows, columns = np.triu_indices(SMALL + 100, 1)
+    linkage(_square(SMALL + 100, dtype)[rows, columns], "single")
+
+
+def _small(dtype: type) -> None:
+    from supclust.hac import linkage
+    from supclust.hac.cpu.dispatch import SMALL
+
+    infinite = _square(64, dtype)
+    infinite[0, 1] = infinite[1, 0] = np.inf  # checked by a kernel of its own
+    # Matrices of SMALL points are copied on all cores.
+    inputs = (_square(64, dtype), infinite, _condensed(64, dtype))
+    for distances in (*inputs, _square(SMALL, dtype), _condensed(SMALL, dtype)):
+        linkage(distances, "exp", alpha=-1.0)
+
+
+def _large(dtype: type) -> None:
+    from supclust.hac import linkage
+    from supclust.hac.cpu.dispatch import SMALL
+
+    linkage(_square(SMALL + 100, dtype), "exp", alpha=-1.0)
+    linkage(_condensed(SMALL + 100, dtype), "exp", alpha=-1.0)
+
+
+def _blocks(dtype: type) -> None:
+    from supclust.hac import linkages
+
+    linkages([_square(64, dtype)] * 2, "average")
+
+
+def _loss(dtype: type) -> None:
+    import torch
+
+    from supclust.losses import explink_loss
+
+    distances = torch.from_numpy(_square(12, dtype)).requires_grad_(True)
+    torch.autograd.grad(explink_loss(distances, torch.arange(12) % 3, -1.0), distances)
+
+
+def _tables(dtype: type) -> None:
+    """Cluster points and records (float32), or edges (float64), in small and in large blocks."""
+    from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records
+    from supclust.data.records.comparisons import Comparison, RecordComparisons
+    from supclust.hac.cpu.dispatch import SMALL
+
+    sizes = (3, SMALL)
+    if dtype is np.float64:
+        _edges(sizes)
+        return
+    starts, cut = np.cumsum([0, *sizes]), Cut(-1.0, 1.0)
+    n = int(starts[-1])
+    points = np.arange(2.0 * n).reshape(n, 2)
+    flat_points(embedded(points, starts, np.eye(2, dtype=np.float32)), starts, cut)
+    flat_points(centred(points, starts), starts, cut, np.ones(2, np.float32))
+    both = RecordComparisons((Comparison("text", "text"), Comparison("number", "number")))
+    texts = [("a b", "a c", "d")[i % 3] for i in range(n)]
+    records = both.encode({"text": texts, "number": np.arange(float(n))})
+    both.features(records, np.arange(3))
+    flat_records(records, both.layout, starts, np.ones(4, np.float32), 0.0, cut)
+
+
+def _edges(sizes: tuple[int, int]) -> None:
+    """Two connected components: chains of these sizes."""
+    from supclust.cluster.edges import cluster_edges
+    from supclust.data.layouts.edge_lists import Edges
+
+    n = sum(sizes)
+    first = np.delete(np.arange(n - 1), sizes[0] - 1)
+    edges = Edges(tuple(map(str, range(n))), first, first + 1, np.full(len(first), 0.5), 0, 0)
+    for missing in (2.0, np.inf):
+        cluster_edges(edges, 0.0, 1.0, missing)
+
+
+def _fit(dtype: type) -> None:
+    """Train on points and on pair features for one epoch in this precision, and choose a cut."""
+    from supclust.model.fit import FitOptions, fit_model
+
+    kinds: tuple[Kind, ...] = ("vectors", "pairs")
+    options = FitOptions(precision=8 * np.dtype(dtype).itemsize, recipe={"max_epochs": 1})
+    for kind in kinds:
+        blocks = [_block(kind, n, dtype) for n in (5, 6, 7, 8)]  # of different sizes: padded
+        fit_model(blocks[::2], blocks[1::2], ("x", "y"), options)
+
+
+def _block(kind: Kind, n: int, dtype: type) -> Block:
+    from supclust.data.block import Block, n_pairs
+
+    rows = n if kind == "vectors" else n_pairs(n)
+    features: NDArray[np.floating] = np.random.default_rng(n).normal(size=(rows, 2)).astype(dtype)
+    return Block(f"block {n}", tuple(map(str, range(n))), np.arange(n) // 2, kind, features)

@@ -5,11 +5,12 @@
 * A pair that is given several times, in either order, counts once, with the mean, smallest or
   largest of its values, or is refused.
 * A pair that is not given has the value ``missing``. It must lie above the threshold: else records
-  that were never compared would be put together.
+  that were never compared would be merged.
 
-Every ExpLink value is a weighted mean of pairs, so a merge at or below the threshold needs a pair
-at or below it. So components of just those edges give exactly the clusters of the whole graph, with
-much smaller matrices; inside a component all its edges count.
+Every ExpLink value is a weighted mean over pairs, so a merge at or below the threshold needs a pair
+at or below it. The connected components of the edges at or below the threshold therefore give
+exactly the clusters of the whole graph, with much smaller matrices. Inside a component all its
+edges are used.
 """
 
 from __future__ import annotations
@@ -20,14 +21,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supclust.cluster.flat import Cut, Ints, Labels, label_blocks
+from supclust.cluster.kernels import fill_components
 from supclust.data.layouts.edge_lists import Edges
 from supclust.data.tables.reader import integer_column
 from supclust.hac._linkage import linkage
-from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree
 
@@ -71,9 +71,9 @@ def cluster_edges(edges: Edges, alpha: float, threshold: float, missing: float) 
         require_memory(3 * 8 * largest**2, f"the largest connected component, {largest:,} records,")
     except ValueError as error:
         raise ValueError(f"{error} Or lower --threshold, which makes components smaller.") from None
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n) - np.repeat(starts[:-1], np.diff(starts))
-    labels = _inside(edges, component, place, starts, Cut(alpha, threshold), missing)
+    position = np.empty(n, np.int64)
+    position[order] = np.arange(n) - np.repeat(starts[:-1], np.diff(starts))
+    labels = _inside(edges, component, position, starts, Cut(alpha, threshold), missing)
     counts = np.maximum.reduceat(labels, starts[:-1]) + 1
     offset = np.concatenate([[0], np.cumsum(counts)[:-1]])
     cluster = np.empty(n, np.int64)
@@ -102,18 +102,18 @@ def _by_appearance(codes: Ints) -> Ints:
 
 
 def _inside(
-    edges: Edges, component: Ints, place: Ints, starts: Ints, cut: Cut, missing: float
+    edges: Edges, component: Ints, position: Ints, starts: Ints, cut: Cut, missing: float
 ) -> Labels:
     """(n,) clusters of the nodes by component, numbered from 0 in each."""
     owner = component[edges.first]
     within = np.flatnonzero(owner == component[edges.second])
     within = within[np.argsort(owner[within], kind="stable")]
     ends = np.concatenate([[0], np.cumsum(np.bincount(owner[within], minlength=len(starts) - 1))])
-    i, j = place[edges.first[within]], place[edges.second[within]]
+    i, j = position[edges.first[within]], position[edges.second[within]]
     value = edges.value[within]
 
     def fill(a: int, b: int, squares: NDArray[Any]) -> None:
-        _fill_components(i, j, value, ends, starts, missing, a, b, squares)
+        fill_components(i, j, value, ends, starts, missing, a, b, squares)
 
     labels, counts = label_blocks(fill, starts, cut, np.float64)
     for k in np.flatnonzero(counts < 0).tolist():
@@ -123,22 +123,6 @@ def _inside(
         Z = linkage(square, "exp", alpha=cut.alpha)
         labels[starts[k] : starts[k + 1]] = cut_tree(Z, height=cut.threshold)
     return labels
-
-
-@njit(cache=True, nogil=True)
-def _fill_components(i, j, value, ends, starts, missing, begin, end, squares):  # type: ignore[no-untyped-def]
-    """Matrices of components ``begin`` to ``end``, one after the other; see `label_blocks`."""
-    place = 0
-    for k in range(begin, end):
-        n = starts[k + 1] - starts[k]
-        if n < 2 or n >= SMALL:
-            continue
-        psi = squares[place : place + n * n].reshape(n, n)
-        place += n * n
-        psi[:] = missing
-        for e in range(ends[k], ends[k + 1]):
-            psi[i[e], j[e]] = value[e]
-            psi[j[e], i[e]] = value[e]
 
 
 def default_missing(edges: Edges, probability: bool, threshold: float) -> float:

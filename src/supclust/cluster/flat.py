@@ -1,8 +1,7 @@
-"""From the points or records of many blocks straight to flat clusters, in one compiled pass.
+"""Flat clusters of the points or records of many blocks, in one compiled pass.
 
-Dissimilarities, trees and cuts of a few blocks happen in one thread's cache; no matrix leaves it.
-Blocks that are too large for that, or whose numbers are unusual, take the way of
-`supclust.linkage`.
+A thread computes dissimilarities, trees and cuts of some blocks at a time, within its cache.
+Blocks of `SMALL` and more points, or with NaN or huge values, are clustered by `linkage`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.cluster._flat_cpu import (
+from supclust.cluster.cut import Cut as Cut
+from supclust.cluster.kernels import (
     centre,
     distances,
     embed,
@@ -23,7 +23,6 @@ from supclust.cluster._flat_cpu import (
     label_squares,
     score_part,
 )
-from supclust.cluster.cut import Cut as Cut
 from supclust.data.records.compare_kernel import EncodedRecords, Layout
 from supclust.hac._linkage import linkage
 from supclust.hac.cpu.dispatch import SMALL
@@ -36,25 +35,25 @@ Labels = NDArray[np.int32]
 Points = NDArray[np.float32]
 
 _PARTS = 64  # of a chunk of blocks, so that threads finish together
-_PART_ENTRIES = 500_000  # of the matrices of a part: they should stay in a processor's cache
-_NARROW = 64  # coordinates up to which our own product of points and a matrix is the faster one
+_PART_ENTRIES = 500_000  # of the matrices of a part, which should fit into the cache
+_NARROW = 64  # coordinates up to which our own matrix product is faster than BLAS
 
 
 def label_blocks(
     fill: Callable[[int, int, NDArray[Any]], None], starts: Ints, cut: Cut, kind: type
 ) -> tuple[Labels, Ints]:
-    """Cluster blocks on all cores, a few matrices at a time.
+    """Cluster blocks on all cores.
 
     Args:
         fill: compiled; writes the matrices of blocks a to b - 1 one after the other into the given
-            room, leaving out those of fewer than 2 or of `SMALL` and more points.
+            buffer, without those of fewer than 2 or of `SMALL` and more points.
         starts: (b + 1,) first point of every block, then n.
         cut: linkage and cut.
         kind: float32 or float64.
 
     Returns:
-        (n,) clusters from 0 in every block, and (b,) their number: -1 where the block was left out
-        or has unusual numbers.
+        (n,) clusters from 0 in every block, and (b,) their number: -1 where the block has no matrix
+        or its matrix has NaN or huge values.
     """
     labels = np.empty(int(starts[-1]), np.int32)
     sizes = np.diff(starts)
@@ -71,8 +70,8 @@ def label_blocks(
 
 
 def centred(points: NDArray[np.floating[Any]], starts: Ints) -> Points:
-    """Points minus the mean of their block: float32 keeps the digits that a common offset eats."""
-    values = np.ascontiguousarray(points)  # as it is: the means are float64 anyway
+    """Points minus the mean of their block, in float32: a common offset costs no precision."""
+    values = np.ascontiguousarray(points)
     out = np.empty(values.shape, np.float32)
     over_parts(lambda a, b: centre(values, starts, out, a, b), len(starts) - 1, _PARTS)
     return out
@@ -81,8 +80,8 @@ def centred(points: NDArray[np.floating[Any]], starts: Ints) -> Points:
 def embedded(points: NDArray[np.floating[Any]], starts: Ints, matrix: Points) -> Points:
     """`centred` points times the transpose of a (k, d) matrix.
 
-    Narrow ones are multiplied here: the threads of a BLAS library wait for more work by running in
-    circles, on the cores that the trees need.
+    Narrow matrices are multiplied by our own kernel: BLAS threads spin-wait after a product, on the
+    cores that the trees need.
     """
     if max(matrix.shape) > _NARROW:
         return centred(points, starts) @ matrix.T
@@ -95,10 +94,10 @@ def embedded(points: NDArray[np.floating[Any]], starts: Ints, matrix: Points) ->
 def flat_points(
     points: Points, starts: Ints, cut: Cut, weight: Points | None = None, bias: float = 0.0
 ) -> tuple[Labels, Ints]:
-    """Cluster blocks of points that stand one after the other.
+    """Cluster blocks of points.
 
     Args:
-        points: (n, k) float32.
+        points: (n, k) float32, the blocks one after the other.
         starts: (b + 1,) first row of every block, then n.
         cut: linkage and cut.
         weight: (k,) for dissimilarities w . |x - x'| + b; default: Euclidean distances.
@@ -189,7 +188,7 @@ def _with_special(
     counts: Ints,
     square: Callable[[int, int], NDArray[np.float32]],
 ) -> tuple[Labels, Ints]:
-    """Finish the blocks that the compiled pass left out."""
+    """Cluster the blocks that the compiled pass left out."""
     for k in np.flatnonzero(counts < 0).tolist():
         first, stop = int(starts[k]), int(starts[k + 1])
         require_memory(3 * 4 * (stop - first) ** 2, f"clustering a block of {stop - first:,}")

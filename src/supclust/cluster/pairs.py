@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from supclust.cluster.columns import CLUSTER
 from supclust.cluster.model import ClusterModel
-from supclust.cluster.table import Clustered, Options
+from supclust.cluster.table import CLUSTER, Clustered, Options
 from supclust.data.errors import DataError, missing
 from supclust.data.layouts.unlabelled_pairs import (
     PairBlock,
@@ -62,8 +61,8 @@ def cluster_pairs(
     blocks: list[str] = []
     clusters: list[Any] = []
     count = done = 0
-    total, found = _blocks(path, model, only)
-    for block in found:
+    total, pair_blocks = _blocks(path, model, only)
+    for block in pair_blocks:
         labels = model.label_pairs(block.features, len(block.ids), cut)
         ids += block.ids
         blocks += [block.name] * len(block.ids)
@@ -93,9 +92,9 @@ def _blocks(
         _require_all(only, folders, path)
         d = len(model.feature_names)
         return len(chosen), (read_pair_folder(folders[name], d) for name in chosen)
-    made = {block.name: block for block in read_unlabelled_pair_table(path, model.feature_names)}
-    _require_all(only, made, path)
-    kept = [block for name, block in made.items() if only is None or name in only]
+    table = {block.name: block for block in read_unlabelled_pair_table(path, model.feature_names)}
+    _require_all(only, table, path)
+    kept = [block for name, block in table.items() if only is None or name in only]
     return len(kept), iter(kept)
 
 

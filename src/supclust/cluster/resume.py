@@ -1,12 +1,14 @@
-"""The folder beside an unfinished output: the clusters of finished chunks, to go on from.
+"""The folder beside an unfinished output: the clusters of its finished chunks.
 
 ``clusters.parquet.partial/`` holds ``job.json``, a fingerprint of input, model and options, and one
-file per finished chunk. Files appear by rename, so each is complete. The folder is removed once
-the output is there.
+file per finished chunk. Files are written atomically. The folder is removed once the output is
+complete.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +17,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.cluster.chunks import BlockPlan, Ints
 from supclust.data.errors import DataError
 from supclust.data.files import atomic_file, read_json, write_json
 
-_JOB = "job.json"
+_JOB, _LOCK = "job.json", "lock"
 
 
-class Progress:
+def fingerprint(path: Path, *parts: str | float | None) -> str:
+    """SHA-256 of the content of a file and of further values."""
+    content = hashlib.sha256()
+    with path.open("rb") as stream:
+        while part := stream.read(1 << 20):
+            content.update(part)
+    return hashlib.sha256(json.dumps([content.hexdigest(), *parts]).encode()).hexdigest()
+
+
+class PartialOutput:
     """Finished chunks of one output.
 
     Args:
@@ -35,8 +47,8 @@ class Progress:
         self.discarded = False
 
     @contextmanager
-    def opened(self) -> Iterator[Progress]:
-        """Hold the folder; it stays only if something is finished and the rest is not."""
+    def opened(self) -> Iterator[PartialOutput]:
+        """Lock the folder. It is kept after an error if a chunk is finished, else removed."""
         from filelock import FileLock, Timeout
 
         if self.folder.exists() and not self._is_ours():
@@ -45,10 +57,8 @@ class Progress:
             )
         self.folder.mkdir(exist_ok=True)
         try:
-            # Beside the job's files, so that a folder of ours is known by either of them.
-            lock = FileLock(self.folder / "lock")
-            with lock.acquire(timeout=0):
-                self._begin()
+            with FileLock(self.folder / _LOCK).acquire(timeout=0):
+                self._keep_or_discard()
                 try:
                     yield self
                 except BaseException:
@@ -62,39 +72,50 @@ class Progress:
                 self.folder,
             ) from None
 
-    def finished(self) -> dict[int, Path]:
-        """Files of the finished chunks."""
-        return {
-            int(path.stem.partition("-")[2]): path for path in self.folder.glob("clusters-*.npy")
-        }
+    def finished(self) -> set[int]:
+        """Numbers of the finished chunks."""
+        return {int(path.stem.partition("-")[2]) for path in self.folder.glob("clusters-*.npy")}
 
     def store(self, chunk: int, labels: NDArray[np.int32]) -> None:
         """Keep the clusters of a chunk."""
-        with (
-            atomic_file(self.folder / f"clusters-{chunk:06d}.npy") as draft,
-            draft.open("wb") as file,
-        ):
-            np.save(file, labels)
+        with atomic_file(self._file(chunk)) as draft, draft.open("wb") as stream:
+            np.save(stream, labels)
 
     def load(self, chunk: int) -> NDArray[np.int32]:
         """Clusters of a finished chunk."""
-        labels: NDArray[np.int32] = np.load(
-            self.folder / f"clusters-{chunk:06d}.npy", allow_pickle=False
-        )
+        labels: NDArray[np.int32] = np.load(self._file(chunk), allow_pickle=False)
         return labels
 
-    def _is_ours(self) -> bool:
-        names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else {"?"}
-        return not names or _JOB in names or names == {"lock"}
+    def clusters(self, plan: BlockPlan) -> tuple[Ints, int]:
+        """(n,) cluster of every record, numbered over all blocks; and the number of clusters."""
+        clusters = np.empty(plan.n, np.int64)
+        count = 0
+        for chunk in range(plan.n_chunks):
+            labels, starts = self.load(chunk), plan.block_starts(chunk)
+            per_block = np.maximum.reduceat(labels, starts[:-1]).astype(np.int64) + 1
+            first = count + np.concatenate([[0], np.cumsum(per_block)])
+            clusters[plan.rows(chunk)] = labels + np.repeat(first[:-1], np.diff(starts))
+            count = int(first[-1])
+        return clusters, count
 
-    def _begin(self) -> None:
-        """Keep what fits, discard what belongs to another input, model or options."""
+    def _file(self, chunk: int) -> Path:
+        return self.folder / f"clusters-{chunk:06d}.npy"
+
+    def _is_ours(self) -> bool:
+        """Whether the folder holds a job, or nothing that somebody else could have put there."""
+        if not self.folder.is_dir():
+            return False
+        names = {path.name for path in self.folder.iterdir()}
+        return _JOB in names or all(name == _LOCK or name.startswith(f".{_JOB}-") for name in names)
+
+    def _keep_or_discard(self) -> None:
+        """Keep the finished chunks of this fingerprint, remove everything else."""
         job = read_json(self.folder / _JOB) or {}
         same = job.get("fingerprint") == self.fingerprint
         self.discarded = bool(job) and not same
         for path in self.folder.iterdir():
-            stale = path.name.startswith((".", "draft-", "waiting-")) or not same
-            if stale and path.name != "lock":
+            kept = same and (path.name == _JOB or path.name.startswith("clusters-"))
+            if not kept and path.name != _LOCK:
                 path.unlink()
         if not same:
             write_json(self.folder / _JOB, {"fingerprint": self.fingerprint})

@@ -1,41 +1,32 @@
 """Cluster a table of records of any length with a trained model.
 
-Three passes over the file: which record is in which block; the columns that the model compares, a
-chunk of blocks at a time; and the ids, to write the output in the order of the input. Memory is
-that of a few chunks, about 30 bytes per record, and the names of the blocks.
+Three passes over the file: the block of every record; the columns that the model compares, a chunk
+of blocks at a time; and the ids, to write the output in the order of the input. Memory is that of a
+few chunks, about 30 bytes per record, and the names of the blocks.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import supclust
-from supclust.cluster.blocks import BlockPlan, Ints, plan_blocks
-from supclust.cluster.columns import CLUSTER, kept_columns, model_columns, special_columns
-from supclust.cluster.gather import MEMORY, Chunk, gather
+from supclust.cluster.chunks import MEMORY, Chunk, Ints, gather, plan_blocks, prefetched
 from supclust.cluster.model import ClusterModel
-from supclust.cluster.prefetch import prefetched
-from supclust.cluster.rehearsal import rehearsing
-from supclust.cluster.resume import Progress
+from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
-from supclust.data.tables.reader import (
-    Kind,
-    RecordTable,
-    integer_column,
-    numbers_of,
-    open_table,
-)
+from supclust.data.tables.reader import Kind, RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
 
-ROW = "record"
+ROW = "record"  # the column of the output that numbers records without ids
+CLUSTER = "cluster"  # the column that the output adds
 
 
 @dataclass(frozen=True)
@@ -49,7 +40,7 @@ class Options:
         threshold: another height to cut at.
         n_clusters: clusters per block, instead of a height.
         keep: further columns to copy into the output.
-        memory: bytes of records that may wait for the rest of their blocks.
+        memory: bytes of incomplete blocks that are kept in memory.
     """
 
     block: str | None = None
@@ -62,7 +53,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Clustered:
-    """What was done: numbers of records, blocks and clusters, and of chunks found finished."""
+    """Numbers of records, blocks and clusters, and of chunks that were finished before.
+
+    ``discarded``: whether unfinished work of another input, model or cut was removed.
+    """
 
     records: int
     blocks: int
@@ -84,7 +78,7 @@ def cluster_table(
         path: CSV, TSV, Parquet or npz.
         model: of records or of vectors.
         output: CSV, TSV, Parquet or npz: id, block (where there is one), the columns to keep, and
-            ``cluster``, a number that no other cluster of the file has, in the order of the input.
+            ``cluster``, a number that is unique in the file, in the order of the input.
         options: see `Options`.
         progress: called with the records done so far and their number.
 
@@ -96,130 +90,153 @@ def cluster_table(
     require_writable(output)
     if output.resolve() == table.path.resolve():
         raise DataError("is the input; choose another output", output)
-    kinds = model_columns(model, table)
-    block, id = special_columns(model, table, options.block, options.id)
-    keep = kept_columns(table, options.keep, (block, id))
-    with rehearsing(model) as rehearsed:
-        job = Progress(output, _fingerprint(table.path, model, options, block))
-        plan = plan_blocks(_block_batches(table, block, kinds), block)
-        with job.opened():
-            finished = job.finished()
+    kinds = _model_columns(model, table)
+    block, id = _block_and_id(model, table, options)
+    keep = _kept_columns(table, options.keep, (block, id))
+    cut = model.cut(options.threshold, options.n_clusters)
+    with ThreadPoolExecutor(1) as pool:
+        kernels_loaded = pool.submit(_load_kernels, model)  # while the table is read
+        parts = (supclust.__version__, model.digest, block, options.threshold, options.n_clusters)
+        partial = PartialOutput(output, fingerprint(table.path, *parts))
+        column = block or next(iter(kinds))  # without blocks only the number of rows counts
+        plan = plan_blocks(table.batches({column: "text"}), block)
+        with partial.opened():
+            finished = partial.finished()
             done = int(sum(len(plan.rows(chunk)) for chunk in finished))
-            chunks = gather(table.batches(kinds), plan, finished, job.folder, options.memory)
-            cut = model.cut(options.threshold, options.n_clusters)
-            for number, columns, starts in prefetched(_prepared(chunks, model, kinds, table.path)):
-                if progress:
-                    progress(done, plan.n)
-                rehearsed.result()
-                label = model.label_records if isinstance(columns, Mapping) else model.label_points
-                labels, _ = label(columns, starts, cut)
-                job.store(number, labels)
-                done += len(labels)
+            chunks = gather(table.batches(kinds), plan, finished, partial.folder, options.memory)
+            with closing(prefetched(_features(chunks, model, kinds, table.path))) as prepared:
+                for number, features, starts in prepared:
+                    if progress:
+                        progress(done, plan.n)
+                    kernels_loaded.result()
+                    compares = isinstance(features, Mapping)
+                    label = model.label_records if compares else model.label_points
+                    labels, _ = label(features, starts, cut)
+                    partial.store(number, labels)
+                    done += len(labels)
             if progress:
                 progress(done, plan.n)
-            clusters, count = _numbered(plan, job)
-            _write(output, table, plan, clusters, block, id, keep)
-    return Clustered(plan.n, len(plan.names), count, len(finished), job.discarded)
+            clusters, count = partial.clusters(plan)
+            _write(output, table, clusters, (id, block, *keep))
+    return Clustered(plan.n, len(plan.names), count, len(finished), partial.discarded)
 
 
-def _block_batches(
-    table: RecordTable, block: str | None, kinds: Mapping[str, Kind]
-) -> Iterator[Any]:
-    if block is not None:
-        return table.batches({block: "text"})
-    return table.batches({next(iter(kinds)): "text"})  # any column: only the rows count
+def _load_kernels(model: ClusterModel) -> None:
+    """Load the compiled code, which takes some tenths of a second: cluster two records."""
+    starts, cut = np.array([0, 2]), model.cut()
+    if model.comparisons is not None:
+        values = {"text": ["", ""], "number": np.zeros(2)}
+        columns = {name: values[kind] for name, kind in model.comparisons.kinds.items()}
+        model.label_records(columns, starts, cut)
+    elif model.distances is None:
+        model.label_points(np.zeros((2, len(model.feature_names))), starts, cut)
 
 
-def _prepared(
+def _model_columns(model: ClusterModel, table: RecordTable) -> dict[str, Kind]:
+    """The columns that the model reads, and their kinds; refuses a table without them."""
+    comparisons = model.comparisons
+    if comparisons is None and model.kind == "pairs":
+        raise DataError(
+            "the model was trained on features of pairs, not on records; name a folder or table "
+            "of pair features",
+            table.path,
+        )
+    kinds: dict[str, Kind] = (
+        dict(comparisons.kinds)
+        if comparisons is not None
+        else dict.fromkeys(model.feature_names, "number")
+    )
+    missing = [name for name in kinds if name not in table.names]
+    if missing:
+        raise DataError(
+            f"the model needs the columns {', '.join(list(kinds)[:12])}"
+            f"{', ...' if len(kinds) > 12 else ''}; {missing[0]!r} is not there. "
+            f"The columns are {', '.join(table.names[:12])}"
+            f"{', ...' if len(table.names) > 12 else ''}: rename them as in training",
+            table.path,
+        )
+    return kinds
+
+
+def _block_and_id(
+    model: ClusterModel, table: RecordTable, options: Options
+) -> tuple[str | None, str | None]:
+    """The columns of blocks and of ids: those of the options, else those of training."""
+    trained = model.records or {}
+    block = options.block or trained.get("block")
+    if options.block:
+        table.require(options.block)
+    elif block is not None and block not in table.names:
+        raise DataError(
+            f"the model was trained with blocks from column {block!r}, which is not there. Name "
+            "the column of blocks with --block",
+            table.path,
+        )
+    if options.id is not None:
+        table.require(options.id)
+        return block, options.id
+    return block, next((name for name in (trained.get("id"), "id") if name in table.names), None)
+
+
+def _kept_columns(
+    table: RecordTable, keep: Sequence[str], special: tuple[str | None, str | None]
+) -> list[str]:
+    """The columns to copy, without those that are copied anyway."""
+    names = list(table.names) if list(keep) == ["all"] else list(keep)
+    table.require(*names)
+    if CLUSTER in (*names, *special):
+        raise DataError(
+            f"has a column {CLUSTER!r} already, which is what the output's is called; rename it, "
+            "or do not keep it",
+            table.path,
+        )
+    return [name for name in dict.fromkeys(names) if name not in special]
+
+
+def _features(
     chunks: Iterator[Chunk], model: ClusterModel, kinds: Mapping[str, Kind], path: Path
 ) -> Iterator[tuple[int, Any, Ints]]:
-    """Columns as the model reads them: arrays and lists by name, or one matrix of points."""
-    compares = model.comparisons is not None
+    """Number, features and block starts of chunks; features are columns by name, or points."""
     for chunk in chunks:
-        columns = {name: _values(chunk.table.column(name), kinds[name]) for name in kinds}
-        if compares:
+        columns: dict[str, Any] = {}
+        for name, kind in kinds.items():
+            column = chunk.table.column(name)
+            is_text = kind == "text"
+            columns[name] = column.to_pylist() if is_text else numbers_of(column.combine_chunks())
+        if model.comparisons is not None:
             yield chunk.number, columns, chunk.starts
             continue
         points = np.column_stack(list(columns.values()))
         bad = ~np.isfinite(points)
         if bad.any():
-            place = int(np.argmax(bad.any(axis=0)))
+            first = int(np.argmax(bad.any(axis=0)))
             raise DataError(
-                f"column {list(columns)[place]!r} must hold a finite number in every record; "
-                f"{int(bad[:, place].sum())} or more have none. Fill them in, or remove the "
+                f"column {list(columns)[first]!r} must hold a finite number in every record; "
+                f"{int(bad[:, first].sum())} or more have none. Fill them in, or remove the "
                 "records",
                 path,
             )
         yield chunk.number, points, chunk.starts
 
 
-def _values(column: Any, kind: Kind) -> Any:
-    if kind == "text":
-        return column.to_pylist()
-    return numbers_of(column.combine_chunks())
-
-
-def _numbered(plan: BlockPlan, job: Progress) -> tuple[Ints, int]:
-    """(n,) a number for every cluster, consecutive over the blocks; and how many there are."""
-    clusters = np.empty(plan.n, np.int64)
-    count = 0
-    for chunk in range(plan.n_chunks):
-        labels, starts = job.load(chunk), plan.block_starts(chunk)
-        found = np.maximum.reduceat(labels, starts[:-1]).astype(np.int64) + 1
-        first = count + np.concatenate([[0], np.cumsum(found)])
-        clusters[plan.rows(chunk)] = labels + np.repeat(first[:-1], np.diff(starts))
-        count = int(first[-1])
-    return clusters, count
-
-
-def _write(
-    output: Path,
-    table: RecordTable,
-    plan: BlockPlan,
-    clusters: NDArray[np.int64],
-    block: str | None,
-    id: str | None,
-    keep: Sequence[str],
-) -> None:
+def _write(output: Path, table: RecordTable, clusters: Ints, columns: Sequence[str | None]) -> None:
+    """Write the columns (id first, ``None``: record numbers) and the clusters."""
     import pyarrow as pa
 
-    names = list(dict.fromkeys(name for name in (id, block, *keep) if name is not None))
+    numbered = columns[0] is None
+    names = list(dict.fromkeys(name for name in columns if name is not None))
+    header = [*([ROW] if numbered else []), *names, CLUSTER]
 
     def batches() -> Iterator[Any]:
         row = 0
-        source = table.raw_batches(names) if names else _empty_batches(plan.n)
-        for batch in source:
-            rows = slice(row, row + batch.num_rows)
-            row = rows.stop
-            columns = [] if id else [integer_column(np.arange(rows.start, rows.stop) + 1)]
-            columns += batch.columns
-            columns.append(integer_column(clusters[rows]))
-            yield pa.RecordBatch.from_arrays(columns, names=header)
+        for batch in table.raw_batches(names or table.names[:1]):
+            rows = np.arange(row, row + batch.num_rows)
+            row += batch.num_rows
+            copied = batch.columns[: len(names)]
+            first = [integer_column(rows + 1)] if numbered else []
+            last = integer_column(clusters[rows])
+            yield pa.RecordBatch.from_arrays([*first, *copied, last], names=header)
 
-    header = [*([] if id else [ROW]), *names, CLUSTER]
     made = batches()
     first = next(made)
-    write_table(output, first.schema, (batch for part in ([first], made) for batch in part))
-
-
-def _empty_batches(n: int) -> Iterator[Any]:
-    """Batches without columns, for a table of which no column is kept."""
-    import pyarrow as pa
-
-    for start in range(0, n, 65536):
-        length = min(65536, n - start)
-        empty = pa.RecordBatch.from_arrays([pa.nulls(length)], names=["nothing"])
-        yield empty.select([])
-
-
-def _fingerprint(path: Path, model: ClusterModel, options: Options, block: str | None) -> str:
-    """SHA-256 of the content of the input, the model and the options that change clusters."""
-    content = hashlib.sha256()
-    with path.open("rb") as stream:
-        while part := stream.read(1 << 20):
-            content.update(part)
-    parts = [
-        supclust.__version__, content.hexdigest(), model.digest, block,
-        options.threshold, options.n_clusters,
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    write_table(output, first.schema, chain([first], made))

@@ -1,4 +1,8 @@
-"""Compiled parts of `flat`: the matrices of a few blocks, and their trees and cuts."""
+"""Compiled parts of `flat` and `edges`: dissimilarity matrices of blocks, their trees and cuts.
+
+A ``fill_*`` kernel writes the matrices of blocks ``begin`` to ``end`` one after the other into
+``squares``. Blocks of one point, or of `SMALL` and more, have no matrix there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from supclust.hac.cpu.small_tree import merge_all
 
 
 @njit(cache=True, nogil=True)
-def _find(parent, i):  # type: ignore[no-untyped-def]
+def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]
@@ -20,7 +24,7 @@ def _find(parent, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _label(pairs, heights, threshold, n_clusters, labels):  # type: ignore[no-untyped-def]
+def _label(pairs, heights, threshold, n_clusters, labels):
     """Apply the merges that the cut keeps and number the clusters by first appearance."""
     n = labels.size
     parent = np.arange(n)
@@ -29,25 +33,25 @@ def _label(pairs, heights, threshold, n_clusters, labels):  # type: ignore[no-un
     else:
         order = np.flatnonzero(heights.astype(np.float64) <= threshold)
     for k in order:
-        a, b = _find(parent, pairs[k, 0]), _find(parent, pairs[k, 1])
+        a, b = _root(parent, pairs[k, 0]), _root(parent, pairs[k, 1])
         if a < b:  # the first point of a cluster is its root, so numbers come in order
             parent[b] = a
         else:
             parent[a] = b
-    found = 0
+    count = 0
     for i in range(n):
-        root = _find(parent, i)
+        root = _root(parent, i)
         if root == i:
-            labels[i] = found
-            found += 1
+            labels[i] = count
+            count += 1
         else:
             labels[i] = labels[root]
-    return found
+    return count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cluster_square(psi, weight, low, high, cut, labels):  # type: ignore[no-untyped-def]
-    """Cluster one matrix, destroying it; returns the number of clusters, or -1: unusual numbers."""
+def _cluster_square(psi, weight, low, high, cut, labels):
+    """Cluster one matrix in place; the number of clusters, or -1 for NaN or huge values."""
     n = psi.shape[0]
     if not (low > -1e30 and high < 1e30):
         return -1
@@ -58,64 +62,64 @@ def _cluster_square(psi, weight, low, high, cut, labels):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _square_range(psi):  # type: ignore[no-untyped-def]
-    """Smallest and largest number off the diagonal, which is overwritten; NaN if there is one."""
+def _square_range(psi):
+    """Smallest and largest value off the diagonal, which is overwritten; NaN if there is one."""
     n = psi.shape[0]
     for i in range(n):
         psi[i, i] = psi[i, i - 1 if i else 1]
     flat = psi.reshape(-1)
     low, high = flat[argmin(flat, 0, n * n)], flat[argmax(flat, 0, n * n)]
-    odd = False
+    has_nan = False
     for value in flat:
-        odd |= value != value
-    if odd:
+        has_nan |= value != value
+    if has_nan:
         low = high = psi.dtype.type(np.nan)
     return low, high
 
 
 @njit(cache=True, nogil=True)
-def distances(across, start, stop, psi):  # type: ignore[no-untyped-def]
+def distances(across, start, stop, psi):
     """Rows ``start`` to ``stop`` of Euclidean distances; O(n^2 k).
 
-    ``across`` is (k, n), the points by coordinate, so that the innermost loop runs along a row.
-    Both triangles are computed, with the same bits, which is faster than copying one.
+    ``across`` is (k, n), the points by coordinate, so that the innermost loop is contiguous.
+    Both triangles are computed, with equal results, which is faster than copying one.
     """
     for i in range(start, stop):
         row = psi[i]
         row[:] = 0.0
         for f in range(across.shape[0]):
-            line = across[f]
-            here = line[i]
+            coordinate = across[f]
+            own = coordinate[i]
             for j in range(row.size):
-                gap = line[j] - here
+                gap = coordinate[j] - own
                 row[j] += gap * gap
         for j in range(row.size):
             row[j] = np.sqrt(row[j])
 
 
 @njit(cache=True, nogil=True)
-def gap_scores(across, start, stop, weight, bias, psi):  # type: ignore[no-untyped-def]
+def gap_scores(across, start, stop, weight, bias, psi):
     """Rows ``start`` to ``stop`` of w . |x - x'| + b."""
     for i in range(start, stop):
         row = psi[i]
         row[:] = bias
         for f in range(across.shape[0]):
-            line = across[f]
-            here, w = line[i], weight[f]
+            coordinate = across[f]
+            own, w = coordinate[i], weight[f]
             for j in range(row.size):
-                row[j] += w * abs(line[j] - here)
+                row[j] += w * abs(coordinate[j] - own)
 
 
 @njit(cache=True, nogil=True)
-def fill_points(points, starts, weight, bias, begin, end, squares):  # type: ignore[no-untyped-def]
-    """Matrices of blocks ``begin`` to ``end``, one after the other; see `flat_points`."""
-    place = 0
+def fill_points(points, starts, weight, bias, begin, end, squares):
+    """Matrices of blocks of points; see `flat_points`."""
+    offset = 0
     for k in range(begin, end):
         first, n = starts[k], starts[k + 1] - starts[k]
         if n < 2 or n >= SMALL:
             continue
-        psi = squares[place : place + n * n].reshape(n, n)
-        place += n * n
+        psi = squares[offset : offset + n * n].reshape(n, n)
+        offset += n * n
         across = np.empty((points.shape[1], n), np.float32)
         for i in range(n):
             for f in range(points.shape[1]):
@@ -127,28 +131,26 @@ def fill_points(points, starts, weight, bias, begin, end, squares):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def fill_records(  # type: ignore[no-untyped-def]
-    records, layout, starts, weight, bias, begin, end, squares
-):
-    """Matrices of blocks ``begin`` to ``end`` of records, one after the other."""
+def fill_records(records, layout, starts, weight, bias, begin, end, squares):
+    """Matrices of blocks of records; see `flat_records`."""
     marks = new_marks(records)
-    place = 0
+    offset = 0
     for k in range(begin, end):
         first, n = starts[k], starts[k + 1] - starts[k]
         if n < 2 or n >= SMALL:
             continue
-        psi = squares[place : place + n * n].reshape(n, n)
-        place += n * n
+        psi = squares[offset : offset + n * n].reshape(n, n)
+        offset += n * n
         features = np.empty((n, weight.size), np.float32)
         rows = np.arange(first, first + n)
         score_rows(records, layout, rows, 0, n, weight, bias, psi, features, marks)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def label_squares(squares, starts, cut, labels, counts, begin, end):  # type: ignore[no-untyped-def]
-    """Cluster blocks ``begin`` to ``end`` by their matrices, which are destroyed."""
-    room = np.empty(0, squares.dtype)
-    place = 0
+def label_squares(squares, starts, cut, labels, counts, begin, end):
+    """Cluster blocks ``begin`` to ``end`` by their matrices, which are overwritten."""
+    buffer = np.empty(0, squares.dtype)
+    offset = 0
     for k in range(begin, end):
         n = starts[k + 1] - starts[k]
         counts[k] = n if n < 2 else -1
@@ -156,26 +158,25 @@ def label_squares(squares, starts, cut, labels, counts, begin, end):  # type: ig
             labels[starts[k]] = 0
         if n < 2 or n >= SMALL:
             continue
-        if room.size < n * n:
-            room = np.empty(n * n, squares.dtype)
-        psi = squares[place : place + n * n].reshape(n, n)
-        place += n * n
+        if buffer.size < n * n:
+            buffer = np.empty(n * n, squares.dtype)
+        psi = squares[offset : offset + n * n].reshape(n, n)
+        offset += n * n
         low, high = _square_range(psi)
-        weight = room[: n * n].reshape(n, n)
+        weight = buffer[: n * n].reshape(n, n)
         counts[k] = _cluster_square(psi, weight, low, high, cut, labels[starts[k] : starts[k + 1]])
 
 
 @njit(cache=True, nogil=True)
-def score_part(  # type: ignore[no-untyped-def]
-    records, layout, rows, weight, bias, psi, begin, end
-):
+def score_part(records, layout, rows, weight, bias, psi, begin, end):
+    """Rows ``begin`` to ``end`` of the matrix of some records."""
     features = np.empty((rows.size, weight.size), np.float32)
     marks = new_marks(records)
     score_rows(records, layout, rows, begin, end, weight, bias, psi, features, marks)
 
 
 @njit(cache=True, nogil=True)
-def centre(points, starts, out, begin, end):  # type: ignore[no-untyped-def]
+def centre(points, starts, out, begin, end):
     """Points of blocks ``begin`` to ``end`` minus the mean of their block, in float32."""
     for k in range(begin, end):
         for f in range(points.shape[1]):
@@ -188,18 +189,34 @@ def centre(points, starts, out, begin, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def embed(points, starts, across, out, begin, end):  # type: ignore[no-untyped-def]
+def embed(points, starts, across, out, begin, end):
     """Points of blocks ``begin`` to ``end``, centred, times ``across``, (d, k)."""
-    room = np.empty((0, points.shape[1]), np.float32)
+    centred = np.empty((0, points.shape[1]), np.float32)
     for b in range(begin, end):
         first, n = starts[b], starts[b + 1] - starts[b]
-        if room.shape[0] < n:
-            room = np.empty((n, points.shape[1]), np.float32)
-        centre(points[first : first + n], np.array([0, n]), room, 0, 1)
+        if centred.shape[0] < n:
+            centred = np.empty((n, points.shape[1]), np.float32)
+        centre(points[first : first + n], np.array([0, n]), centred, 0, 1)
         for i in range(n):
             row = out[first + i]
             row[:] = 0.0
             for f in range(across.shape[0]):
-                value, line = room[i, f], across[f]
+                value, line = centred[i, f], across[f]
                 for g in range(row.size):
                     row[g] += value * line[g]
+
+
+@njit(cache=True, nogil=True)
+def fill_components(i, j, value, ends, starts, missing, begin, end, squares):
+    """Matrices of connected components; pairs without an edge have the value ``missing``."""
+    offset = 0
+    for k in range(begin, end):
+        n = starts[k + 1] - starts[k]
+        if n < 2 or n >= SMALL:
+            continue
+        psi = squares[offset : offset + n * n].reshape(n, n)
+        offset += n * n
+        psi[:] = missing
+        for e in range(ends[k], ends[k + 1]):
+            psi[i[e], j[e]] = value[e]
+            psi[j[e], i[e]] = value[e]

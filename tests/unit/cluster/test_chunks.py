@@ -8,10 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from supclust.cluster import blocks as blocks_module
-from supclust.cluster.blocks import plan_blocks
-from supclust.cluster.gather import gather
-from supclust.cluster.prefetch import prefetched
+from supclust.cluster import chunks
+from supclust.cluster.chunks import gather, plan_blocks, prefetched
 from supclust.data.errors import DataError
 
 
@@ -29,7 +27,7 @@ def test_chunks_hold_their_blocks_whole(
     rng: np.random.Generator,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blocks_module, "CHUNK_RECORDS", 40)
+    monkeypatch.setattr(chunks, "CHUNK_RECORDS", 40)
     names = np.repeat([f"b{i}" for i in range(25)], rng.integers(1, 20, 25)).tolist()
     if order == "mixed":
         names = [names[i] for i in rng.permutation(len(names))]
