@@ -69,13 +69,14 @@ def _in_process(words: list[str], outputs: Path) -> tuple[float, float]:
     from supclust.experiment.config import Settings, plain
     from supclust.experiment.job import Job
     from supclust.hac.module import ExpLinkHAC
-    from supclust.objectives import Objective, SplitAdam
+    from supclust.objectives import Objective
+    from supclust.objectives.optimizer import SplitAdamRows
 
     assert training
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         config = plain(compose("config", [*words, f"paths.outputs={outputs}"]))
     # Forward passes (dissimilarity and loss), gradients, updates, trees: none is inside another.
-    work = [(Objective, "loss_parts"), (Objective, "manual_backward"), (SplitAdam, "step")]
+    work = [(Objective, "loss_parts"), (Objective, "manual_backward"), (SplitAdamRows, "step")]
     with _timed([*work, (ExpLinkHAC, "forward")]) as seconds:
         start = time.perf_counter()
         Job(Settings.from_config(config)).run()

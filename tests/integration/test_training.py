@@ -14,7 +14,7 @@ from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
 from supclust.objectives import OBJECTIVES, Objective, Recipe, fit_alpha, objective_class
-from supclust.objectives.alpha_after_training import AlphaOnly
+from supclust.objectives.explink import AlphaOnly
 from supclust.objectives.trainer import quiet_trainer
 from training_blocks import overlapping_parts, pair_block, vector_block
 
@@ -207,7 +207,7 @@ def test_a_checkpoint_continues_as_if_uninterrupted(tmp_path: Path) -> None:
         objective = objective_class("exp_alpha")(model, RECIPES["pairs"], seed=3).double()
         data = BlockDataModule(parts, numbers, seed=3, dtype=torch.float64)
         trainer = quiet_trainer(epochs)
-        trainer.fit(objective, datamodule=data, ckpt_path=checkpoint, weights_only=False)
+        trainer.fit(objective, datamodule=data, ckpt_path=checkpoint, weights_only=True)
         trainer.save_checkpoint(tmp_path / f"{epochs}.ckpt")
         return objective, str(tmp_path / f"{epochs}.ckpt")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
@@ -61,8 +62,10 @@ class BlockDataModule(pl.LightningDataModule):
             )
         self.seed, self.step_unit = int(seed), step_unit
         self.store = BlockStore([b for part in self.parts for p in part for b in p], dtype)
-        # Set by the objective: splits that have converged are left out of the batches.
+        # Set by the objective: splits that have stopped are left out of the steps, and out of
+        # validation if ``validates_active``.
         self.active: tuple[bool, ...] = (True,) * len(self.parts)
+        self.validates_active = False
         self._whole: dict[tuple[Part, tuple[bool, ...]], list[BlockBatch]] = {}
 
     @classmethod
@@ -82,10 +85,8 @@ class BlockDataModule(pl.LightningDataModule):
 
     def by_block(self) -> BlockDataModule:
         """The same data with one step per block."""
-        twin = BlockDataModule.__new__(BlockDataModule)
-        pl.LightningDataModule.__init__(twin)
-        twin.parts, twin.splits, twin.seed = self.parts, self.splits, self.seed
-        twin.step_unit, twin.store = "block", self.store
+        twin = copy.copy(self)
+        twin.trainer, twin.step_unit = None, "block"
         twin.active, twin._whole = (True,) * len(self.parts), {}
         return twin
 
@@ -129,16 +130,14 @@ class BlockDataModule(pl.LightningDataModule):
         return _Steps(lambda: self.steps(self.trainer.current_epoch if self.trainer else 0))
 
     def val_dataloader(self) -> _Steps:
-        """The dev blocks of every split."""
-        return self._everything("dev")
+        """The dev blocks of every split, or of the active ones."""
+        self._to_device_of_trainer()
+        return _Steps(lambda: iter(self.whole("dev", only_active=self.validates_active)))
 
     def test_dataloader(self) -> _Steps:
         """The test blocks of every split."""
-        return self._everything("test")
-
-    def _everything(self, part: Part) -> _Steps:
         self._to_device_of_trainer()
-        return _Steps(lambda: iter(self.whole(part)))
+        return _Steps(lambda: iter(self.whole("test")))
 
     def _order(self, position: int, epoch: int) -> list[Unit]:
         units = list(self._units(position, self.parts[position].train))

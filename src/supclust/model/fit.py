@@ -27,12 +27,12 @@ from supclust.hac.tree import cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.metrics.purity import dendrogram_purity, mean_purity
 from supclust.metrics.threshold import best_threshold
-from supclust.model.curves import curves
 from supclust.model.folder import numerical_versions
 from supclust.model.recipe import complete_recipe
 from supclust.model.spec import build_form, form_of_name, weights_of
 from supclust.model.trained import TrainedModel, Training
 from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
+from supclust.objectives.history import curves
 
 AUTO_MARGIN = 0.1  # of the threshold
 
@@ -295,8 +295,6 @@ def outcome(objective: Objective, position: int, seconds: float, about: dict[str
         "epochs": epochs,
         "seconds": seconds / len(objective.splits),
         "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
-        "train_loss": [float(e["train"][position]) for e in objective.history[:epochs]],
-        "dev_loss": [float(e["dev"][position]) for e in objective.history[:epochs]],
-        **curves(objective.details[:epochs], position),
+        **curves(objective.history[:epochs], position),
     }
     return Training(weights_of(objective.dissimilarity, position), record)

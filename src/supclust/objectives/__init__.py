@@ -12,18 +12,17 @@ from supclust.registry import Registry
 
 if TYPE_CHECKING:
     from supclust.objectives.all_pairs import AllPairs as AllPairs
-    from supclust.objectives.alpha_after_training import fit_alpha as fit_alpha
     from supclust.objectives.base import Objective as Objective
     from supclust.objectives.best import Best as Best
-    from supclust.objectives.divergence import TrainingDiverged as TrainingDiverged
     from supclust.objectives.exp_alpha import ExpAlpha as ExpAlpha
     from supclust.objectives.exp_minus import ExpMinus as ExpMinus
     from supclust.objectives.exp_plus import ExpPlus as ExpPlus
     from supclust.objectives.exp_zero import ExpZero as ExpZero
+    from supclust.objectives.explink import fit_alpha as fit_alpha
     from supclust.objectives.mst import MST as MST
     from supclust.objectives.recipe import Recipe as Recipe
-    from supclust.objectives.split_adam import SplitAdam as SplitAdam
     from supclust.objectives.stopping import Plateau as Plateau
+    from supclust.objectives.stopping import TrainingDiverged as TrainingDiverged
     from supclust.objectives.trainer import quiet_trainer as quiet_trainer
     from supclust.objectives.triplet import Triplet as Triplet
 
@@ -36,12 +35,10 @@ _MODULES = {
     "exp_zero": ("ExpZero",),
     "exp_plus": ("ExpPlus",),
     "exp_alpha": ("ExpAlpha",),
-    "alpha_after_training": ("fit_alpha",),
     "base": ("Objective",),
-    "divergence": ("TrainingDiverged",),
+    "explink": ("fit_alpha",),
     "recipe": ("Recipe",),
-    "split_adam": ("SplitAdam",),
-    "stopping": ("Plateau",),
+    "stopping": ("Plateau", "TrainingDiverged"),
     "trainer": ("quiet_trainer",),
 }
 __getattr__, __dir__, __all__ = attach(__name__, _MODULES)

@@ -1,4 +1,4 @@
-"""`Objective`: what all eight objectives share; a subclass adds its loss."""
+"""`Objective`: what all objectives share; a subclass adds its loss."""
 
 from __future__ import annotations
 
@@ -10,52 +10,53 @@ from zlib import crc32
 import numpy as np
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.trainer.states import TrainerFn
 from torch import Tensor, nn
 
 from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity.base import Dissimilarity
+from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.module import ExpLinkHAC
 from supclust.losses.hinge import LossParts
-from supclust.objectives.divergence import GRADIENT, LOSS, OVERFLOW, TrainingDiverged
-from supclust.objectives.epoch_sums import TOTAL, EpochSums, means_by_name, parts_by_name, times
+from supclust.metrics.purity import dendrogram_purity, mean_purity
+from supclust.objectives.history import Epoch, LossSums, epoch_of, metrics_of, pack, unpack
+from supclust.objectives.optimizer import SplitAdamRows
 from supclust.objectives.recipe import Recipe
-from supclust.objectives.split_adam import NonFiniteUpdateError, SplitAdam
-from supclust.objectives.stopping import Plateau
-from supclust.objectives.watch import PurityWatch
+from supclust.objectives.stopping import GRADIENT, LOSS, OVERFLOW, Plateau, TrainingDiverged
 
 ALPHA_STREAM, TRIPLET_STREAM = 101, 102  # kinds of random numbers drawn from one seed
 
 
-class Objective(PurityWatch, pl.LightningModule, ABC):
+class Objective(pl.LightningModule, ABC):
     """Trains S dissimilarities together, each as if alone.
 
     Every step of the optimiser takes one block (or cluster) of every split; the losses add up, so
-    each split gets its own gradient, and `SplitAdam` moves only splits that have a block in the
-    step and have not stopped. A split stops by `Plateau` on its dev loss (training loss where it
-    has no dev blocks) and keeps its parameters from then on.
+    each split gets its own gradient, and only splits that have a block in the step and have not
+    stopped are updated (`SplitAdamRows`). A split stops by `Plateau` on its dev loss (training loss
+    where it has no dev blocks) and keeps its parameters from then on.
 
-    Fit it with a `BlockDataModule` of the same splits. Logged every epoch, means over splits:
-    ``train/loss`` and ``dev/loss``, their parts ``.../loss_within`` and ``.../loss_across`` (where
-    the loss has such parts), and ``splits/active``; ``dev/purity`` whenever the trainer validates.
+    Fit it with a `BlockDataModule` of the same splits and a trainer that validates every epoch.
+    Logged every epoch, means over splits: ``train/loss`` and ``dev/loss``, their parts
+    ``.../loss_within`` and ``.../loss_across`` (where the loss has such parts), ``alpha/mean`` if
+    alpha is learned, ``splits/active``, and ``dev/purity`` every ``trainer.purity_every`` epochs
+    (`quiet_trainer`; every epoch under any other trainer).
 
     Args:
         dissimilarity: the models, one per split.
         recipe: settings of the loss and the optimiser.
-        seed: of alpha's start and of sampling.
+        seed: of alpha's initial value and of sampling.
         units: (S,) of each split's dissimilarities, in which the recipe's threshold and margin are
             given; default: 1. Losses and alpha are those of the dissimilarities all the same.
 
     Attributes:
         name: as in ``objective=...``.
-        alpha_fixed: alpha of the linkage that the objective trains for, or of the trees it is
-            watched by.
+        alpha_fixed: alpha of the linkage that the objective trains for, or of its dev trees.
         learns_alpha: whether alpha is a parameter, (S,).
         takes_cluster_steps: whether a step may be about one ground-truth cluster.
-        history: per epoch, {"train", "dev"} losses as (S,) tensors (NaN: the split had stopped).
-        details: per epoch likewise, parts of the losses ("train_within", "train_across",
-            "dev_within", "dev_across"; NaN also where a loss has none), "alpha" if it is learned,
-            "dev_purity" if the trainer validated.
+        history: (S,) tensors of every epoch (NaN: the split had stopped): losses "train" and "dev",
+            their parts "train_within", "train_across", "dev_within", "dev_across", "alpha" if it
+            is learned, "dev_purity" (NaN unless computed), "active" (after the epoch).
     """
 
     name: ClassVar[str]
@@ -74,6 +75,8 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         units: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
+        # Manual, since a step may hold several batches of blocks of similar sizes: a backward pass
+        # after each frees its graph, so memory is that of one batch.
         self.automatic_optimization = False
         self.dissimilarity = dissimilarity
         self.recipe = recipe or Recipe()
@@ -83,17 +86,17 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         self.register_buffer("units", given, persistent=False)
         self.hac = ExpLinkHAC(0.0 if self.learns_alpha else self.alpha_fixed)
         self.stopping = Plateau(len(self.splits), self.recipe.window, self.recipe.tolerance)
-        self.history: list[dict[str, Tensor]] = []
-        self.details: list[dict[str, Tensor]] = []
-        self._sums = EpochSums(len(self.splits))
-        self._purities = [[] for _ in self.splits]
+        self.history: list[Epoch] = []
+        self._train_sums = self._dev_sums = LossSums(len(self.splits))
+        self._purities: list[list[float]] = [[] for _ in self.splits]
+        self._random_state: Tensor | None = None
         if self.learns_alpha:
-            self.alpha = nn.Parameter(self._alpha_start())
+            self.alpha = nn.Parameter(self._initial_alpha())
         else:
-            start = torch.full((len(self.splits),), self.alpha_fixed, dtype=torch.float64)
-            self.register_buffer("alpha", start, persistent=False)
+            fixed = torch.full((len(self.splits),), self.alpha_fixed, dtype=torch.float64)
+            self.register_buffer("alpha", fixed, persistent=False)
 
-    # -- what a subclass says -----------------------------------------------------------------
+    # -- defined by a subclass ----------------------------------------------------------------
 
     @abstractmethod
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor | LossParts:
@@ -106,22 +109,24 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
             "a batch of clusters. Use BlockDataModule(step_unit='block')."
         )
 
-    # -- losses -------------------------------------------------------------------------------
+    # -- losses and trees ---------------------------------------------------------------------
 
     def losses(self, batch: BlockBatch) -> Tensor:
         """(b,) losses of a batch under the model of each block's split."""
         return self.loss_parts(batch).total
 
     def loss_parts(self, batch: BlockBatch) -> LossParts:
-        """`losses`, with what their within and across terms add to them."""
+        """`losses`, with their within and across parts."""
         values = self.dissimilarities(batch)
         if not bool(values.detach().sum().isfinite()):
             self._check(values.detach().flatten(1).isfinite().all(dim=1), batch, OVERFLOW)
         compute = self.block_losses if batch.anchors is None else self.cluster_losses
         unit = None if self.units is None else self.units[batch.split_of_block]
-        found = compute(values if unit is None else values / unit[:, None, None], batch)
-        losses = LossParts(found) if isinstance(found, Tensor) else found
-        losses = losses if unit is None else times(losses, unit)
+        losses = compute(values if unit is None else values / unit[:, None, None], batch)
+        losses = LossParts(losses) if isinstance(losses, Tensor) else losses
+        if unit is not None:
+            parts = (part if part is None else part * unit for part in losses[1:])
+            losses = LossParts(losses.total * unit, *parts)
         self._check(losses.total.detach().isfinite(), batch, LOSS)
         return losses
 
@@ -136,9 +141,17 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
         )
         return values
 
+    @torch.no_grad()
+    def trees(self, batch: BlockBatch, alpha: float | Tensor | None = None) -> Dendrogram:
+        """Trees of every block; alpha is (S,) or a number, default: the objective's own."""
+        given = self.alpha if alpha is None else torch.as_tensor(alpha, device=self.device)
+        per_block = given[batch.split_of_block] if given.ndim else given
+        trees: Dendrogram = self.hac(self.dissimilarities(batch), batch.lengths, alpha=per_block)
+        return trees
+
     def generator(self, batch: BlockBatch, i: int) -> torch.Generator:
-        """Random numbers of block i: they depend on split, epoch and block, not on its company."""
-        # Dev losses of all epochs use one draw: what is compared must not differ by chance.
+        """Random numbers of block i, which depend on seed, split, epoch and block only."""
+        # Dev losses of all epochs use one draw, so that they differ by the parameters alone.
         epoch = self.current_epoch if self.training else 0
         block = crc32(batch.names[i].encode())
         split = self.splits[int(batch.split_of_block[i])]
@@ -149,7 +162,7 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
 
     # -- training -----------------------------------------------------------------------------
 
-    def configure_optimizers(self) -> SplitAdam:
+    def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam on the dissimilarity, and on alpha with a rate of its own and no decay."""
         weights = [p for p in self.dissimilarity.parameters() if p.requires_grad]
         groups: list[dict[str, Any]] = []
@@ -158,10 +171,11 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
             groups.append({"params": weights, "lr": self.recipe.lr, "weight_decay": decay})
         if isinstance(self.alpha, nn.Parameter):
             groups.append({"params": [self.alpha], "lr": self.recipe.alpha_lr})
-        return SplitAdam(groups)
+        self._rows = SplitAdamRows(groups)
+        return self._rows.optimizer
 
     def on_fit_start(self) -> None:
-        """Check that data and models are of the same splits, and begin in training mode."""
+        """Check data and trainer, and begin in training mode."""
         data = self._data()
         if tuple(data.splits) != self.splits:
             raise ValueError(
@@ -169,96 +183,121 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
                 f"{list(data.splits)} and models of {list(self.splits)}. "
                 "Give both the same `splits`."
             )
+        every, limit = self.trainer.check_val_every_n_epoch, self.trainer.limit_val_batches
+        if bool(self._has_dev().any()) and (every != 1 or not limit):
+            raise ValueError(
+                "the stopping rule needs the dev loss of every epoch; received a trainer with "
+                f"check_val_every_n_epoch={every}, limit_val_batches={limit}. Use quiet_trainer."
+            )
         data.active = tuple(self.stopping.active.tolist())
-        self.train()  # Lightning keeps the mode it is given
+        self.train()  # Lightning keeps the mode that it finds
+
+    def on_train_start(self) -> None:
+        """Resume random numbers; log the epochs before a resumption, as the loggers are new."""
+        if self._random_state is not None:
+            torch.set_rng_state(self._random_state)
+        for number, epoch in enumerate(self.history):
+            metrics = metrics_of(epoch, self._has_dev(), self.splits)
+            for logger in self.trainer.loggers:
+                logger.log_metrics({**metrics, "epoch": number}, step=number)
+
+    def on_fit_end(self) -> None:
+        """Let later validations be of all splits."""
+        self._data().validates_active = False
 
     def on_train_epoch_start(self) -> None:
-        """Begin the sums of the epoch's losses."""
-        self._sums = EpochSums(len(self.splits), self.device)
+        """Reset the sums of the training losses; choose the dev blocks of the epoch."""
+        self._train_sums = LossSums(len(self.splits), self.device)
+        # Purities are those of all splits, losses those of splits that are still trained.
+        self._data().validates_active = not self._purity_is_due()
 
     def training_step(self, batches: Sequence[BlockBatch], batch_idx: int) -> None:
         """One step of the optimiser for every active split in the batches."""
-        optimizer: Any = self.optimizers()
-        optimizer.zero_grad()
-        active = torch.zeros_like(self.stopping.active)
+        self.zero_grad()
+        present = torch.zeros_like(self.stopping.active)
         for batch in batches:
             parts = self.loss_parts(batch)
-            if parts.total.requires_grad:  # degenerate blocks may not depend on anything
+            if parts.total.requires_grad:  # degenerate blocks may not depend on any parameter
                 self.manual_backward(parts.total.sum())
-            active[batch.split_of_block] = True
-            self._sums.add(batch.split_of_block, parts)
-        active &= self.stopping.active
-        try:
-            optimizer.step(active=active)
-        except NonFiniteUpdateError as error:
-            for batch in batches:
-                bad = torch.isin(batch.split_of_block.cpu(), torch.tensor(error.splits))
-                self._check(~bad, batch, GRADIENT)
+            present[batch.split_of_block] = True
+            self._train_sums.add(batch.split_of_block, parts)
+        active = present & self.stopping.active
+        optimizer: Any = self.optimizers()
+        bad = torch.tensor(self._rows.step(active, optimizer.step), dtype=torch.int64)
+        for batch in batches if len(bad) else ():
+            self._check(~torch.isin(batch.split_of_block.cpu(), bad), batch, GRADIENT)
         if self.dissimilarity.training:  # a frozen one has not been updated
             self.dissimilarity.after_step(active)
 
+    def validation_step(self, batch: BlockBatch, batch_idx: int) -> None:
+        """Dev losses, and dendrogram purities where they are due."""
+        self._dev_sums.add(batch.split_of_block, self.loss_parts(batch))
+        if self._purity_is_due():
+            self._add_purities(batch)
+
+    def test_step(self, batch: BlockBatch, batch_idx: int) -> None:
+        """Dendrogram purities of test blocks."""
+        self._add_purities(batch)
+
+    def on_validation_epoch_start(self) -> None:
+        """Reset the sums of the dev losses."""
+        self._dev_sums = LossSums(len(self.splits), self.device)
+        if self._purity_is_due():
+            self._purities = [[] for _ in self.splits]
+
+    def on_test_epoch_start(self) -> None:
+        """Reset the purities."""
+        self._purities = [[] for _ in self.splits]
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the purity outside of training; `on_train_epoch_end` logs that of an epoch."""
+        if not self._fits():
+            self.log("dev/purity", mean_purity(self.purities()).mean, batch_size=1)
+
+    def on_test_epoch_end(self) -> None:
+        """Log the mean over splits of the mean over blocks."""
+        self.log("test/purity", mean_purity(self.purities()).mean, batch_size=1)
+
     def on_train_epoch_end(self) -> None:
-        """Apply the stopping rule to every split."""
-        active = self.stopping.active.clone()
-        train = self._sums.read().masked_fill(~active, torch.nan)  # (3, S)
-        dev = self._dev_sums().read().masked_fill(~active, torch.nan)
-        watched = torch.where(self._has_dev(), dev, train)
-        self._remember(train.cpu(), dev.cpu())
-        self.stopping.update(watched[TOTAL])
-        self._data().active = tuple(self.stopping.active.tolist())
-        self.trainer.should_stop |= not bool(self.stopping.active.any())
-        self._report(train, watched)
-
-    @torch.no_grad()
-    def dev_losses(self) -> Tensor:
-        """(S,) sums of the losses of the dev blocks of every active split, in evaluation mode."""
-        return self._dev_sums().read()[TOTAL]
-
-    @torch.no_grad()
-    def _dev_sums(self) -> EpochSums:
-        sums = EpochSums(len(self.splits), self.device)
-        was_training = self.training
-        self.eval()
-        for batch in self._data().whole("dev", only_active=True):
-            sums.add(batch.split_of_block, self.loss_parts(batch))
-        self.train(was_training)
-        return sums
-
-    def _remember(self, train: Tensor, dev: Tensor) -> None:
-        """Add an epoch to the history and its details, from the (3, S) sums of its losses."""
-        self.history.append({"train": train[TOTAL], "dev": dev[TOTAL]})
-        epoch = parts_by_name("train", train) | parts_by_name("dev", dev)
+        """Apply the stopping rule to every split, and log the epoch."""
+        train, dev, has_dev = self._train_sums.values, self._dev_sums.values, self._has_dev()
+        epoch = epoch_of(train, dev, self.stopping.active)
         if self.learns_alpha:
             epoch["alpha"] = self.alpha.detach().double().cpu().clone()
-        if self._validated_epoch == self.current_epoch:
-            epoch["dev_purity"] = torch.tensor(self.purities(), dtype=torch.float64)
-        self.details.append(epoch)
+        due = self._purity_is_due()
+        purities = self.purities() if due else [torch.nan] * len(self.splits)
+        epoch["dev_purity"] = torch.tensor(purities, dtype=torch.float64)
+        active = self.stopping.update(torch.where(has_dev, dev[0], train[0]))
+        epoch["active"] = active.double().cpu()
+        self.history.append(epoch)
+        self._data().active = tuple(active.tolist())
+        self.trainer.should_stop |= not bool(active.any())
+        if self.trainer.loggers or self.trainer.progress_bar_callback is not None:
+            self.log_dict(metrics_of(epoch, has_dev.cpu(), self.splits), batch_size=1)
 
-    def _report(self, train: Tensor, watched: Tensor) -> None:
-        """Means over splits of (3, S) sums to the loggers and the bar, where there are any.
+    def purities(self) -> list[float]:
+        """Mean purity over blocks of every split in the last validation or test; NaN: undefined."""
+        return [mean_purity(values).mean for values in self._purities]
 
-        `self.log` would take as long as a step of training, so loggers are called directly.
-        """
-        bar = self.trainer.progress_bar_callback is not None
-        if not self.trainer.loggers and not bar:
-            return
-        values = {
-            **means_by_name("train", train),
-            **means_by_name("dev", watched),
-            "splits/active": float(self.stopping.active.sum()),
-        }
-        for logger in self.trainer.loggers:
-            logger.log_metrics(values, step=self.current_epoch)
-        if bar:
-            self.log_dict(values, prog_bar=True, logger=False, batch_size=1)
+    # -- checkpoints --------------------------------------------------------------------------
 
-    # -- parts --------------------------------------------------------------------------------
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add the history and the state of torch's random numbers (dropout of an encoder)."""
+        checkpoint["history"] = pack(self.history)
+        checkpoint["random_state"] = torch.get_rng_state()
 
-    def _alpha_start(self) -> Tensor:
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Restore what `on_save_checkpoint` added; the rest is in the state of the module."""
+        self.history = unpack(checkpoint["history"])
+        self._random_state = checkpoint["random_state"]
+
+    # -- helpers ------------------------------------------------------------------------------
+
+    def _initial_alpha(self) -> Tensor:
         rngs = [np.random.default_rng([self.seed, ALPHA_STREAM, split]) for split in self.splits]
         draws = [rng.normal(scale=self.recipe.alpha_deviation) for rng in rngs]
-        start = torch.tensor(draws, dtype=torch.float64)
-        return start.to(torch.get_default_dtype())
+        initial = torch.tensor(draws, dtype=torch.float64)
+        return initial.to(torch.get_default_dtype())
 
     def _data(self) -> BlockDataModule:
         data = getattr(self.trainer, "datamodule", None)
@@ -271,6 +310,22 @@ class Objective(PurityWatch, pl.LightningModule, ABC):
 
     def _has_dev(self) -> Tensor:
         return torch.tensor([bool(part.dev) for part in self._data().parts], device=self.device)
+
+    def _purity_is_due(self) -> bool:
+        """Whether purities are computed in this epoch, or validation outside of training."""
+        every = getattr(self.trainer, "purity_every", 1) if self._fits() else 1
+        return bool(every and (self.current_epoch + 1) % every == 0)
+
+    def _fits(self) -> bool:
+        return self.trainer.state.fn == TrainerFn.FITTING
+
+    def _add_purities(self, batch: BlockBatch) -> None:
+        trees = self.trees(batch)
+        for i, n in enumerate(batch.lengths.tolist()):
+            if n > 1:
+                labels = batch.labels[i, :n].cpu().numpy()
+                purity = dendrogram_purity(trees.to_scipy(i), labels)
+                self._purities[int(batch.split_of_block[i])].append(purity)
 
     def _check(self, good: Tensor, batch: BlockBatch, cause: str) -> None:
         """Raise `TrainingDiverged` unless all blocks are good, (b,) bool."""

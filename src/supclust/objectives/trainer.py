@@ -1,4 +1,4 @@
-"""A Lightning trainer without its talk, and without parts that cost more than a step of ours."""
+"""A Lightning trainer that prints nothing and has only the parts that an `Objective` needs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _LOGGERS = ("pytorch_lightning", "lightning_fabric")
 
 @contextmanager
 def quiet_lightning() -> Iterator[None]:
-    """Leave out what Lightning says about every trainer; its real warnings are still heard.
+    """Suppress Lightning's routine messages; its other warnings are still shown.
 
-    Left out: messages of level INFO (devices, tips, why training ended), warnings that Lightning
-    itself takes for possibly beside the point (workers, modules in evaluation mode), and those
-    about its own use of torch.
+    Suppressed: messages of level INFO (devices, tips, why training ended), warnings of the category
+    "possible user warning" (workers, modules in evaluation mode), and deprecations in Lightning.
     """
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
@@ -40,24 +39,26 @@ def quiet_lightning() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C in a trainer be a ``KeyboardInterrupt`` for its caller.
+    """Raise ``KeyboardInterrupt`` to the caller of a trainer on Ctrl-C.
 
-    Lightning ends the process with ``SystemExit(1)`` instead, which looks like a failure. If that
-    happens while it sets up, it leaves SIGINT ignored: a notebook could not be interrupted again.
+    Lightning raises ``SystemExit(1)`` instead, which looks like a failure. If that happens during
+    its setup, it leaves SIGINT ignored: a notebook could not be interrupted again.
     """
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield
     except SystemExit as error:
         if not isinstance(error.__context__, KeyboardInterrupt):
-            raise  # somebody's own exit
+            raise  # an exit that was asked for
         if handler is not None:  # None: not set by Python, so Python cannot set it again
             signal.signal(signal.SIGINT, handler)
         raise KeyboardInterrupt from None
 
 
 class _QuietTrainer(pl.Trainer):
-    """Says nothing about itself while it works, and can be interrupted."""
+    """Prints nothing, can be interrupted, and has the interval of dev purities."""
+
+    purity_every: int | None = None
 
     def fit(self, *args: Any, **kwargs: Any) -> None:
         with interruptible(), quiet_lightning():
@@ -77,7 +78,7 @@ def quiet_trainer(
 ) -> pl.Trainer:
     """Make a trainer for `Objective`: no logger, bar, summary or checkpoints unless asked for.
 
-    It prints nothing about devices and offers no tips; warnings are still heard.
+    It prints nothing about devices and offers no tips; warnings are still shown.
 
     Args:
         max_epochs: the cap on epochs.
@@ -91,8 +92,8 @@ def quiet_trainer(
         "enable_progress_bar": False,
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,
-        "limit_val_batches": 0 if purity_every is None else None,
-        "check_val_every_n_epoch": purity_every or 1,
     }
     with quiet_lightning():
-        return _QuietTrainer(max_epochs=max_epochs, **{**settings, **options})
+        trainer = _QuietTrainer(max_epochs=max_epochs, **{**settings, **options})
+    trainer.purity_every = purity_every
+    return trainer

@@ -121,7 +121,7 @@ def learn_alpha(block: Block, seed: int) -> Floats:
     last = fit_alpha(untrained, data, MAX_EPOCHS, trainer=trainer)
     fitted = trainer.lightning_module
     assert isinstance(fitted, Objective)
-    path = np.array([float(epoch["alpha"][0]) for epoch in fitted.details])
+    path = np.array([float(epoch["alpha"][0]) for epoch in fitted.history])
     assert path[-1] == float(last[0])
     return path
 
