@@ -11,12 +11,10 @@ import numpy as np
 from supclust.cluster.model import ClusterModel
 from supclust.cluster.table import CLUSTER, Clustered, Options
 from supclust.data.errors import DataError, missing
-from supclust.data.layouts.unlabelled_pairs import (
-    PairBlock,
-    pair_block_folders,
-    read_pair_folder,
-    read_unlabelled_pair_table,
-)
+from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
+from supclust.data.layouts.pair_tables import read_unlabelled_pair_table
+from supclust.data.layouts.pairs import PairBlock
+from supclust.data.sets.aminer import pair_block_folders
 from supclust.data.tables.reader import integer_column, open_table
 from supclust.data.tables.writer import require_writable, write_table
 
@@ -91,7 +89,7 @@ def _blocks(
         chosen = list(folders) if only is None else [name for name in folders if name in only]
         _require_all(only, folders, path)
         d = len(model.feature_names)
-        return len(chosen), (read_pair_folder(folders[name], d) for name in chosen)
+        return len(chosen), (read_unlabelled_pair_folder(folders[name], d) for name in chosen)
     table = {block.name: block for block in read_unlabelled_pair_table(path, model.feature_names)}
     _require_all(only, table, path)
     kept = [block for name, block in table.items() if only is None or name in only]

@@ -1,8 +1,9 @@
-"""The records every other room works on: a labelled block, and a named set of blocks."""
+"""A labelled block of points, and a data set: a named set of blocks."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -89,14 +90,13 @@ class Block:
     def _check_points(self) -> None:
         n = len(self.ids)
         if n == 0:
-            self._fail("a block needs at least one point, got none")
+            self._fail("a block needs at least one point; received none")
         if len(set(self.ids)) != n:
-            seen: set[str] = set()
-            repeated = next(i for i in self.ids if i in seen or seen.add(i))  # type: ignore[func-returns-value]
+            repeated = Counter(self.ids).most_common(1)[0][0]
             self._fail(f"ids must be distinct, {repeated!r} appears more than once; rename one")
         if self.labels.shape != (n,) or self.labels.dtype != np.int64:
             self._fail(
-                f"labels must be int64 of shape ({n},), one per id, got {self.labels.dtype} "
+                f"labels must be int64 of shape ({n},), one per id; received {self.labels.dtype} "
                 f"of shape {self.labels.shape}"
             )
         k = len(self.cluster_names)
@@ -107,19 +107,19 @@ class Block:
                 "make them with encode_labels()"
             )
         if self.images is not None and (self.images.ndim != 3 or len(self.images) != n):
-            self._fail(f"images must be ({n}, height, width), got shape {self.images.shape}")
+            self._fail(f"images must be ({n}, height, width); received shape {self.images.shape}")
 
     def _check_features(self) -> None:
         if self.kind not in ("vectors", "pairs"):
-            self._fail(f"kind must be 'vectors' or 'pairs', got {self.kind!r}")
+            self._fail(f"kind must be 'vectors' or 'pairs'; received {self.kind!r}")
         rows = self.n if self.kind == "vectors" else n_pairs(self.n)
         if self.features.ndim != 2 or len(self.features) != rows or self.features.shape[1] == 0:
             self._fail(
                 f"features of {self.n} points of kind {self.kind!r} must have shape ({rows}, d), "
-                f"d >= 1, got {self.features.shape}"
+                f"d >= 1; received {self.features.shape}"
             )
         if self.features.dtype not in (np.float32, np.float64):
-            self._fail(f"features must be float32 or float64, got {self.features.dtype}")
+            self._fail(f"features must be float32 or float64; received {self.features.dtype}")
         finite = np.isfinite(self.features).all(axis=1)
         if not finite.all():
             row = int(np.argmin(finite))
@@ -196,21 +196,22 @@ class Dataset:
     def __post_init__(self) -> None:
         """Refuse blocks that do not belong together."""
         if not self.blocks:
-            raise DataError(f"data set {self.name!r}: needs at least one block, got none")
+            raise DataError(f"data set {self.name!r}: needs at least one block; received none")
         names = [block.name for block in self.blocks]
         if len(set(names)) != len(names):
-            raise DataError(f"data set {self.name!r}: block names must be distinct, got {names}")
+            raise DataError(
+                f"data set {self.name!r}: block names must be distinct; received {names}"
+            )
         for block in self.blocks:
             if block.kind != self.kind or block.d != len(self.feature_names):
                 raise DataError(
                     f"data set {self.name!r}: every block must be {self.kind!r} with "
-                    f"{len(self.feature_names)} features, block {block.name!r} is "
-                    f"{block.kind!r} with "
-                    f"{block.d}"
+                    f"{len(self.feature_names)} features, block {block.name!r} is {block.kind!r} "
+                    f"with {block.d}"
                 )
         if self.unit == "cluster" and len(self.blocks) != 1:
             raise DataError(
-                f"data set {self.name!r}: a split over clusters needs exactly one block, got "
+                f"data set {self.name!r}: a split over clusters needs exactly one block; received "
                 f"{len(self.blocks)}; use unit='block'"
             )
 

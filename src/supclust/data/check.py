@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,10 +17,8 @@ from supclust.data.layouts.pair_tables import read_pair_table
 from supclust.data.sets import aminer, faces, shapes
 from supclust.data.sets.gum import dataset as gum_coref
 from supclust.data.sets.gum import mentions as gum_mentions
-from supclust.data.tables.frames import TABLE_SUFFIXES, holds_numbers, read_frame, suffix_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from supclust.data.tables.columns import Table, read_table
+from supclust.data.tables.reader import SUFFIXES, TEXT_SUFFIXES, suffix_of
 
 
 @dataclass(frozen=True)
@@ -115,16 +113,16 @@ def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) 
         if _holds(path, faces.UMIST_ARRAYS):
             return Report(path, "UMIST faces", faces.read_umist(path))
         return Report(path, "vectors (.npz)", vector_files.read_vectors(path))
-    if suffix_of(path) not in TABLE_SUFFIXES:
-        raise DataError(f"expected a file ending in .npz, {', '.join(TABLE_SUFFIXES)}", path)
+    if suffix_of(path) not in SUFFIXES:
+        raise DataError(f"expected a file ending in {', '.join(SUFFIXES)}", path)
     label = columns.get("label", "label")
-    if suffix_of(path) != ".parquet" and vector_files.is_headerless(path, label):
+    if suffix_of(path) in TEXT_SUFFIXES and vector_files.is_headerless(path, label):
         if columns:
             raise DataError(f"has no header that --{next(iter(columns))} could mean; add one", path)
         layout = "vectors, `id label feature...` without a header"
         return Report(path, layout, vector_files.read_vectors(path))
-    frame = read_frame(path)
-    if {"id_a", "id_b"} <= set(frame.columns):
+    table = read_table(path)
+    if {"id_a", "id_b"} <= set(table.columns):
         if labels is None:
             raise DataError(
                 "is a table of pairs, which is checked together with its labels: name their table "
@@ -136,13 +134,13 @@ def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) 
         return Report(path, "a table of pairs", read_pair_table(path, labels))
     if labels is not None:
         raise DataError("--labels goes with a table of pairs (id_a, id_b); leave it out", path)
-    if label not in frame.columns:
+    if label not in table.columns:
         raise DataError(
-            f"column {label!r} not found; the columns are {', '.join(map(str, frame.columns))}. "
+            f"column {label!r} not found; the columns are {', '.join(table.columns)}. "
             "Name the column of clusters with --label",
             path,
         )
-    if columns and _is_for_comparing(frame, label, columns):
+    if columns and _is_for_comparing(table, label, columns):
         return _check_records(path, columns)
     dataset = vector_files.read_vectors(
         path,
@@ -155,12 +153,12 @@ def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) 
     return Report(path, "vectors, a table with a header", dataset)
 
 
-def _is_for_comparing(frame: pd.DataFrame, label: str, columns: dict[str, Any]) -> bool:
+def _is_for_comparing(table: Table, label: str, columns: dict[str, Any]) -> bool:
     """Whether ``supclust fit`` would compare columns, or do without some labels."""
     special = {label, columns.get("block"), columns.get("id", "id"), *columns.get("ignore", ())}
-    used = columns.get("columns") or [name for name in frame.columns if name not in special]
-    texts = [name for name in used if name in frame.columns and not holds_numbers(frame[name])]
-    return bool(texts or columns.get("text") or frame[label].isna().any())
+    used = columns.get("columns") or [name for name in table.columns if name not in special]
+    texts = [name for name in used if name in table.columns and not table.holds_numbers(name)]
+    return bool(texts or columns.get("text") or table.has_missing(label))
 
 
 def _check_records(path: Path, columns: dict[str, Any]) -> Report:

@@ -50,7 +50,7 @@ def default_sizes(count: int, unit: Unit, advice: str = "add data") -> tuple[int
     """
     if count < 3:
         raise DataError(
-            f"a split into train, dev and test needs at least 3 {unit}s, got {count}; {advice}"
+            f"a split into train, dev and test needs at least 3 {unit}s; received {count}; {advice}"
         )
     _, dev_share, test_share = BLOCK_FRACTIONS if unit == "block" else CLUSTER_FRACTIONS
     dev = max(1, math.floor(dev_share * count + 0.5))
@@ -110,15 +110,15 @@ def _rank(seed: int, split: int, attempt: int, unit_id: str) -> tuple[bytes, str
 def _check_request(ids: Sequence[str], split: int, sizes: tuple[int, int, int]) -> None:
     if isinstance(split, bool) or not isinstance(split, int | np.integer) or split < 0:
         raise DataError(
-            f"the number of a split must be an integer >= 0, got {split!r}; use 0 for the first"
+            f"the number of a split must be an integer >= 0; received {split!r}. Use 0 for the "
+            "first"
         )
     if len(set(ids)) != len(ids):
         raise DataError("a split needs distinct ids, some are repeated")
     if len(sizes) != 3 or min(sizes) < 1 or sum(sizes) > len(ids):
         raise DataError(
             f"sizes must be three counts >= 1 with a sum of at most {len(ids)}, the number of "
-            f"units, "
-            f"got {tuple(sizes)}"
+            f"units; received {tuple(sizes)}"
         )
 
 

@@ -61,7 +61,7 @@ def test_redrawing_takes_the_first_accepted_attempt():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((IDS, -1, 0, (5, 2, 3)), "number of a split must be an integer >= 0, got -1"),
+        ((IDS, -1, 0, (5, 2, 3)), "number of a split must be an integer >= 0; received -1"),
         ((IDS, True, 0, (5, 2, 3)), "must be an integer"),
         ((IDS, 0, 0, (5, 0, 3)), "three counts >= 1"),
         ((IDS, 0, 0, (6, 2, 3)), "at most 10"),
@@ -94,7 +94,7 @@ def test_default_sizes_use_everything_and_leave_no_part_empty(count, unit):
 
 
 def test_too_few_units_are_refused():
-    with pytest.raises(DataError, match="at least 3 blocks, got 2"):
+    with pytest.raises(DataError, match="at least 3 blocks; received 2"):
         default_sizes(2, "block")
 
 
@@ -103,7 +103,7 @@ def test_a_block_column_is_advised_only_where_none_was_given(tmp_path, block, ad
     path = tmp_path / "points.csv"
     path.write_text("id,who,where,x\na1,Ann,room 1,1\na2,Ann,room 1,2\nb1,Bob,room 1,3\n")
     dataset = read_vectors(path, label="who", block=block)
-    with pytest.raises(DataError, match="at least 3 clusters, got 2; add data") as refused:
+    with pytest.raises(DataError, match="at least 3 clusters; received 2; add data") as refused:
         split_dataset(dataset, 0)
     assert ("name a block column" in str(refused.value)) is advised
 
@@ -155,7 +155,7 @@ def test_the_number_of_a_split_may_be_given_by_name_and_by_numpy(rng):
     found = split_dataset(data, np.int64(3), 1)
     for part, other in zip(named, found, strict=True):
         assert part[0].cluster_names == other[0].cluster_names
-    with pytest.raises(DataError, match=r"integer >= 0, got \[0, 1\]; use 0 for the first"):
+    with pytest.raises(DataError, match=r"integer >= 0; received \[0, 1\]. Use 0 for the first"):
         split_dataset(data, [0, 1])
 
 

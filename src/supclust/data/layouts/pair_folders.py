@@ -16,16 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from supclust.data.block import (
-    Block,
-    Dataset,
-    IntArray,
-    Source,
-    condensed_index,
-    encode_labels,
-    n_pairs,
-)
+from supclust.data.block import Block, Dataset, IntArray, Source, encode_labels, n_pairs
 from supclust.data.errors import DataError
+from supclust.data.layouts.pairs import PairBlock, PairRows, pair_positions
 from supclust.data.tables.numeric_text import (
     TextTable,
     content_lines,
@@ -73,7 +66,7 @@ def read_clusters(path: Path) -> tuple[tuple[str, ...], list[str]]:
     for number, line in content_lines(path):
         fields = fields_of(line, separator_of(line))
         if len(fields) != 2:
-            raise DataError(f"expected `id cluster`, got {len(fields)} field(s)", path, number)
+            raise DataError(f"expected `id cluster`; received {len(fields)} field(s)", path, number)
         if fields[0] in line_of:
             raise DataError(
                 f"id {fields[0]!r} is repeated, it is already on line {line_of[fields[0]]}",
@@ -96,11 +89,8 @@ def read_pair_block(folder: Path, flag: bool = True) -> Block:
     """
     ids, clusters = read_clusters(folder / LABELS_FILE)
     labels, names = encode_labels(clusters)
-    pair_file = find_pair_file(folder)
-    if pair_file is None:
-        raise DataError(f"no pair features, expected one of {', '.join(PAIR_FILES)}", folder)
-    table = read_text_table(pair_file, n_keys=2, minimum_numbers=2 if flag else 1)
-    first, second, position = pair_rows(table, ids, folder / LABELS_FILE)
+    table = read_text_table(_require_pair_file(folder), n_keys=2, minimum_numbers=2 if flag else 1)
+    first, second, position = _positions(table, ids, folder)
     numbers = table.numbers
     if flag:
         _check_flag(table, labels, first, second)
@@ -110,63 +100,44 @@ def read_pair_block(folder: Path, flag: bool = True) -> Block:
     return Block(folder.name, ids, labels, "pairs", features, names)
 
 
-def pair_rows(
-    table: TextTable, ids: Sequence[str], labels_path: Path
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Smaller point, larger point and condensed position of every row; all pairs exactly once.
+def read_unlabelled_pair_folder(folder: Path, d: int) -> PairBlock:
+    """Read a block folder to cluster with a model of d features.
 
-    Raises:
-        DataError: For an id that has no cluster, a pair of a point with itself, a pair given twice
-            (in either order) and a pair not given at all.
+    Ids are those of ``gtClusters.tsv`` where it is there, in its order, else those of the pairs in
+    order of appearance. A last column beyond the d features is the flag and is ignored.
     """
-    import pandas as pd
-
-    n = len(ids)
-    index = pd.Index(list(ids), dtype=object)
-    ends = [np.asarray(index.get_indexer(pd.Index(keys, dtype=object))) for keys in table.keys]
-    unknown = np.flatnonzero((ends[0] < 0) | (ends[1] < 0))
-    if len(unknown):
-        row = int(unknown[0])
-        name = next(keys[row] for keys, end in zip(table.keys, ends, strict=True) if end[row] < 0)
-        raise DataError(f"id {name!r} has no cluster in {labels_path}", table.path, table.line(row))
-    low = np.minimum(ends[0], ends[1]).astype(np.int64)
-    high = np.maximum(ends[0], ends[1]).astype(np.int64)
-    loops = np.flatnonzero(low == high)
-    if len(loops):
-        row = int(loops[0])
+    path = _require_pair_file(folder)
+    table = read_text_table(path, n_keys=2)
+    clusters: dict[str, str | None]
+    if (folder / LABELS_FILE).is_file():
+        clusters = dict(zip(*read_clusters(folder / LABELS_FILE), strict=True))
+    else:
+        clusters = {str(id): None for pair in zip(*table.keys, strict=True) for id in pair}
+    width = table.numbers.shape[1]
+    if width not in (d, d + 1):
         raise DataError(
-            f"a pair needs two different points, got {ids[low[row]]!r} twice",
-            table.path,
-            table.line(row),
+            f"the model has {d} features; received {width} columns of numbers. Use the features it "
+            "was trained on",
+            path,
         )
-    position = condensed_index(low, high, n)
-    _check_complete(table, ids, position)
-    return low, high, position
+    _, _, position = _positions(table, tuple(clusters), folder)
+    features = np.empty((n_pairs(len(clusters)), d), np.float32)
+    features[position] = table.numbers[:, :d]
+    return PairBlock(folder.name, tuple(clusters), features, tuple(clusters.values()))
 
 
-def _check_complete(table: TextTable, ids: Sequence[str], position: IntArray) -> None:
-    n = len(ids)
-    seen = np.bincount(position, minlength=n_pairs(n))
-    if (seen > 1).any():
-        _, first_rows, inverse = np.unique(position, return_index=True, return_inverse=True)
-        repeated = np.flatnonzero(first_rows[inverse] != np.arange(len(position)))
-        row = int(repeated[0])
-        a, b = (keys[row] for keys in table.keys)
-        earlier = table.line(int(first_rows[inverse[row]]))
-        raise DataError(
-            f"the pair {a!r}, {b!r} is repeated, it is already on line {earlier}",
-            table.path,
-            table.line(row),
-        )
-    missing = np.flatnonzero(seen == 0)
-    if len(missing):
-        rows, columns = np.triu_indices(n, 1)
-        a, b = ids[rows[missing[0]]], ids[columns[missing[0]]]
-        raise DataError(
-            f"{len(missing)} of {n_pairs(n)} pairs are missing, the first is {a!r}, {b!r}; "
-            "every unordered pair of the block's points needs a line",
-            table.path,
-        )
+def _require_pair_file(folder: Path) -> Path:
+    path = find_pair_file(folder)
+    if path is None:
+        raise DataError(f"no pair features, expected one of {', '.join(PAIR_FILES)}", folder)
+    return path
+
+
+def _positions(
+    table: TextTable, ids: Sequence[str], folder: Path
+) -> tuple[IntArray, IntArray, IntArray]:
+    rows = PairRows(table.keys[0], table.keys[1], table.path, table.line)
+    return pair_positions(rows, ids, f"has no cluster in {folder / LABELS_FILE}")
 
 
 def _check_flag(table: TextTable, labels: IntArray, first: IntArray, second: IntArray) -> None:
@@ -175,9 +146,8 @@ def _check_flag(table: TextTable, labels: IntArray, first: IntArray, second: Int
     if len(neither):
         row = int(neither[0])
         raise DataError(
-            f"the last field must be the same-cluster flag 0 or 1, got {flag[row]:g}; if the "
-            f"file has "
-            "no such column read it with flag=false",
+            f"the last field must be the same-cluster flag 0 or 1; received {flag[row]:g}; if "
+            "the file has no such column read it with flag=false",
             table.path,
             table.line(row),
         )

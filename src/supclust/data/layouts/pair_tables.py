@@ -8,9 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,26 +18,17 @@ from supclust.data.block import (
     ONE_BLOCK,
     Block,
     Dataset,
+    FloatArray,
     IntArray,
-    condensed_index,
     encode_labels,
     n_pairs,
 )
 from supclust.data.errors import DataError
-from supclust.data.tables.frames import (
-    feature_columns,
-    number_columns,
-    read_frame,
-    require_columns,
-    row_line,
-    text_column,
-    without_columns,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
+from supclust.data.layouts.pairs import PairBlock, PairRows, pair_positions
+from supclust.data.tables.columns import Table, read_table
 
 VERSION = 2
+SPECIAL = ("block", "id_a", "id_b")
 
 
 def read_pair_table(
@@ -57,25 +48,19 @@ def read_pair_table(
         features: Feature columns; default: every other column of the pairs that holds numbers.
         ignore: Columns of the pairs that are not to be read at all.
     """
-    path, labels = Path(path), Path(labels)
-    frame = read_frame(path, ["block", "id_a", "id_b"])
-    frame = without_columns(frame, features, ignore, path)
-    points = read_frame(labels, ["block", "id", "label"])
-    require_columns(frame, ["id_a", "id_b", *(features or ())], path)
-    by_block = "block" in frame.columns
-    require_columns(points, ["id", "label", *(["block"] if by_block else [])], labels)
-    chosen, notes = feature_columns(frame, ["block", "id_a", "id_b"], features, path)
-    members = _members(points, labels, by_block)
-    ends = _row_ends(frame, path, members, by_block)
-    values = number_columns(frame, chosen, path, ignorable=not features).astype(np.float32)
+    pairs, points = read_table(path).without(features, ignore), read_table(labels)
+    pairs.require("id_a", "id_b", *(features or ()))
+    by_block = "block" in pairs.columns
+    points.require("id", "label", *(["block"] if by_block else []))
+    chosen, notes = pairs.feature_names(SPECIAL, features)
+    clusters = _clusters(points, by_block)
+    values = pairs.numbers(chosen, ignorable=not features).astype(np.float32)
+    unknown = f"has no label in {points.path}"
     blocks = []
-    for code, (block, people) in enumerate(members.items()):
-        rows = np.flatnonzero(ends[:, 0] == code)
-        position = _positions(rows, ends, tuple(people), block, path)
-        codes, clusters = encode_labels(list(people.values()))
-        ordered = np.empty((n_pairs(len(people)), len(chosen)), dtype=np.float32)
-        ordered[position] = values[rows]
-        blocks.append(Block(block, tuple(people), codes, "pairs", ordered, clusters))
+    for block, ordered in _features_by_block(pairs, clusters, values, unknown):
+        ids, known = tuple(clusters[block]), list(clusters[block].values())
+        codes, names = encode_labels(known)
+        blocks.append(Block(block, ids, codes, "pairs", ordered, names))
     return Dataset(
         name=name,
         kind="pairs",
@@ -87,78 +72,86 @@ def read_pair_table(
     )
 
 
-def _members(points: pd.DataFrame, path: Path, by_block: bool) -> dict[str, dict[str, str]]:
+def read_unlabelled_pair_table(
+    path: Path, feature_names: Sequence[str], labels: Path | None = None
+) -> Iterator[PairBlock]:
+    """Read pair features in one table to cluster; the table is read whole.
+
+    Args:
+        path: The pairs.
+        feature_names: Columns that the model was trained on.
+        labels: Table with id, label (and block, where the pairs have one) of known points.
+    """
+    known = {} if labels is None else _known_labels(labels)
+    pairs = read_table(path)
+    pairs.require("id_a", "id_b", *feature_names)
+    members: dict[str, dict[str, None]] = {}
+    for block, *ends in zip(_blocks(pairs), pairs.texts("id_a"), pairs.texts("id_b"), strict=True):
+        members.setdefault(block, {}).update(dict.fromkeys(ends))
+    ids = {(block, id) for block, points in members.items() for id in points}
+    if labels is not None and not any((b, i) in known or (None, i) in known for b, i in ids):
+        raise DataError(f"names none of the points of {path}; use the ids of its pairs", labels)
+    values = pairs.numbers(list(feature_names)).astype(np.float32)
+    for block, ordered in _features_by_block(pairs, members, values, "is not in the block"):
+        given = (known.get((block, id), known.get((None, id))) for id in members[block])
+        yield PairBlock(block, tuple(members[block]), ordered, tuple(given))
+
+
+def _features_by_block(
+    pairs: Table, members: Mapping[str, Mapping[str, object]], values: FloatArray, unknown: str
+) -> Iterator[tuple[str, FloatArray]]:
+    """Name and features (in condensed order) of every block of ``members``."""
+    blocks = _blocks(pairs)
+    ends = [np.array(pairs.texts(name), object) for name in ("id_a", "id_b")]
+    for row, block in enumerate(blocks):
+        if block not in members:
+            raise pairs.error(f"id {ends[0][row]!r} of block {block!r} {unknown}", row)
+    codes, names = encode_labels([*members, *blocks])
+    for code, block in enumerate(names):
+        rows = np.flatnonzero(codes[len(members) :] == code)
+        found = PairRows(
+            ends[0][rows],
+            ends[1][rows],
+            pairs.path,
+            partial(_line, pairs, rows),
+            block if "block" in pairs.columns else "",
+        )
+        _, _, position = pair_positions(found, tuple(members[block]), unknown)
+        ordered = np.empty((n_pairs(len(members[block])), values.shape[1]), np.float32)
+        ordered[position] = values[rows]
+        yield block, ordered
+
+
+def _line(pairs: Table, rows: IntArray, row: int) -> int | None:
+    return pairs.source.line(int(rows[row]))
+
+
+def _blocks(table: Table) -> list[str]:
+    return table.texts("block") if "block" in table.columns else [ONE_BLOCK] * table.n
+
+
+def _clusters(points: Table, by_block: bool) -> dict[str, dict[str, str]]:
     """Cluster of every point of every block, in the order of the file."""
-    ids, clusters = text_column(points, "id", path), text_column(points, "label", path)
-    blocks = text_column(points, "block", path) if by_block else [ONE_BLOCK] * len(points)
-    members: dict[str, dict[str, str]] = {}
-    for row, (block, point, cluster) in enumerate(zip(blocks, ids, clusters, strict=True)):
-        people = members.setdefault(block, {})
-        if point in people:
-            raise DataError(
-                f"id {point!r} is repeated in block {block!r}", path, row_line(path, row)
-            )
-        people[point] = cluster
-    if not members:
-        raise DataError("has a header but no rows", path)
-    return members
+    blocks = _blocks(points) if by_block else [ONE_BLOCK] * points.n
+    clusters: dict[str, dict[str, str]] = {}
+    rows = zip(blocks, points.texts("id"), points.texts("label"), strict=True)
+    for row, (block, id, cluster) in enumerate(rows):
+        if id in clusters.setdefault(block, {}):
+            raise points.error(f"id {id!r} is repeated in block {block!r}", row)
+        clusters[block][id] = cluster
+    if not clusters:
+        raise DataError("has a header but no rows", points.path)
+    return clusters
 
 
-def _row_ends(
-    frame: pd.DataFrame, path: Path, members: dict[str, dict[str, str]], by_block: bool
-) -> IntArray:
-    """Block code, smaller point and larger point of every row of the pairs, (rows, 3)."""
-    import pandas as pd
-
-    names = [(block, point) for block, people in members.items() for point in people]
-    index = pd.MultiIndex.from_tuples(names)
-    sizes = [len(people) for people in members.values()]
-    block_of = np.repeat(np.arange(len(sizes)), sizes)
-    place_in_block = np.arange(len(names)) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
-    blocks = text_column(frame, "block", path) if by_block else [ONE_BLOCK] * len(frame)
-    columns = [text_column(frame, end, path) for end in ("id_a", "id_b")]
-    found = [
-        np.asarray(index.get_indexer(pd.MultiIndex.from_arrays([blocks, ids]))) for ids in columns
-    ]
-    for ids, rows in zip(columns, found, strict=True):
-        if (rows < 0).any():
-            row = int((rows < 0).argmax())
-            raise DataError(
-                f"id {ids[row]!r} of block {blocks[row]!r} has no label", path, row_line(path, row)
-            )
-    loops = np.flatnonzero(found[0] == found[1])
-    if len(loops):
-        row = int(loops[0])
-        raise DataError(
-            f"a pair needs two different points, got {columns[0][row]!r} twice",
-            path,
-            row_line(path, row),
-        )
-    ends = np.sort(np.stack([place_in_block[rows] for rows in found], axis=1), axis=1)
-    return np.column_stack([block_of[found[0]], ends]).astype(np.int64)
-
-
-def _positions(
-    rows: IntArray, ends: IntArray, ids: tuple[str, ...], block: str, path: Path
-) -> IntArray:
-    """Condensed position of each of a block's rows; every pair exactly once."""
-    n = len(ids)
-    position = condensed_index(ends[rows, 1], ends[rows, 2], n)
-    _, first, inverse = np.unique(position, return_index=True, return_inverse=True)
-    repeated = np.flatnonzero(first[inverse] != np.arange(len(rows)))
-    if len(repeated):
-        row = int(rows[repeated[0]])
-        a, b = ids[ends[row, 1]], ids[ends[row, 2]]
-        raise DataError(
-            f"the pair {a!r}, {b!r} of block {block!r} is repeated", path, row_line(path, row)
-        )
-    if len(position) < n_pairs(n):
-        missing = int(np.flatnonzero(np.bincount(position, minlength=n_pairs(n)) == 0)[0])
-        i, j = (int(axis[missing]) for axis in np.triu_indices(n, 1))
-        raise DataError(
-            f"block {block!r}: {n_pairs(n) - len(position)} of {n_pairs(n)} pairs are missing, "
-            f"the first "
-            f"is {ids[i]!r}, {ids[j]!r}",
-            path,
-        )
-    return position
+def _known_labels(path: Path) -> dict[tuple[str | None, str], str]:
+    """Label by block (``None`` where the table has no blocks) and id; empty labels are left out."""
+    points = read_table(path)
+    points.require("id", "label")
+    points = points.where_present("label")
+    blocks = points.texts("block") if "block" in points.columns else [None] * points.n
+    known: dict[tuple[str | None, str], str] = {}
+    for block, id, label in zip(blocks, points.texts("id"), points.texts("label"), strict=True):
+        if known.setdefault((block, id), label) != label:
+            raise DataError(f"gives point {id!r} two labels; keep one of the rows", path)
+    return known

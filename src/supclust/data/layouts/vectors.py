@@ -19,23 +19,13 @@ import numpy as np
 
 from supclust.data.block import Block, Dataset, FloatArray, Source, encode_labels
 from supclust.data.errors import DataError
-from supclust.data.tables.frames import (
-    TEXT_SUFFIXES,
-    feature_columns,
-    number_columns,
-    read_frame,
-    require_columns,
-    row_line,
-    suffix_of,
-    text_column,
-    without_columns,
-)
 from supclust.data.tables.numeric_text import (
     content_lines,
     fields_of,
     read_text_table,
     separator_of,
 )
+from supclust.data.tables.reader import TEXT_SUFFIXES, suffix_of
 
 VERSION = 2
 NPZ_NAMES = {
@@ -157,25 +147,26 @@ def _read_table(
     features: Sequence[str] | None,
     ignore: Sequence[str] | None,
 ) -> Dataset:
-    frame = read_frame(path, [label, block or "block", id or "id"])
-    frame = without_columns(frame, features, ignore, path)
-    block = block or ("block" if "block" in frame.columns else None)
-    id = id or ("id" if "id" in frame.columns else None)
+    from supclust.data.tables.columns import read_table
+
+    table = read_table(path).without(features, ignore)
+    block = block or ("block" if "block" in table.columns else None)
+    id = id or ("id" if "id" in table.columns else None)
     special = [column for column in (label, block, id) if column is not None]
-    require_columns(frame, [*special, *(features or ())], path)
-    if frame.empty:
+    table.require(*special, *(features or ()))
+    if table.n == 0:
         raise DataError("has a header but no rows", path)
-    chosen, notes = feature_columns(frame, special, features, path)
-    blocks = text_column(frame, block, path) if block else None
-    ids = text_column(frame, id, path) if id else None
+    chosen, notes = table.feature_names(special, features)
+    blocks = table.texts(block) if block else None
+    ids = table.texts(id) if id else None
     if ids is not None:
         keys = ids if blocks is None else [f"{b}\0{i}" for b, i in zip(blocks, ids, strict=True)]
         row = _first_repeat(keys)
         if row is not None:
-            raise DataError(f"id {ids[row]!r} is repeated", path, row_line(path, row))
+            raise table.error(f"id {ids[row]!r} is repeated", row)
     return vector_dataset(
-        number_columns(frame, chosen, path, ignorable=not features),
-        text_column(frame, label, path),
+        table.numbers(chosen, ignorable=not features),
+        table.texts(label),
         name=name,
         source=source,
         ids=ids,
@@ -214,12 +205,14 @@ def _read_npz(path: Path, name: str, source: Source) -> Dataset:
     points = found.pop("features")
     if points.ndim != 2 or points.dtype.kind not in "fiub":
         raise DataError(
-            f"features must be numbers of shape (n, d), got {points.dtype} {points.shape}", path
+            f"features must be numbers of shape (n, d); received {points.dtype} {points.shape}",
+            path,
         )
     for role, array in found.items():
         if array.shape != (len(points),):
             raise DataError(
-                f"{role} must have one entry per row, shape ({len(points)},), got {array.shape}",
+                f"{role} must have one entry per row, shape ({len(points)},); received "
+                f"{array.shape}",
                 path,
             )
     if not np.isfinite(points).all():

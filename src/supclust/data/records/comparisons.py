@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,9 @@ from supclust.data.block import n_pairs
 from supclust.data.errors import DataError
 from supclust.data.records.compare_kernel import EncodedRecords, Layout, pair_features
 from supclust.data.records.text_encoding import Sets, encode_text
+from supclust.data.tables.reader import Kind
 
-ColumnKind: TypeAlias = Literal["text", "number"]
+ColumnKind: TypeAlias = Kind
 Column: TypeAlias = "Sequence[str | None] | NDArray[np.float64]"
 Ints = NDArray[np.int64]
 
@@ -54,7 +55,7 @@ class Comparison:
     def __post_init__(self) -> None:
         """Complete the neutral values, and refuse what is no comparison."""
         if self.kind not in _FEATURES:
-            raise DataError(f"kind must be text or number, got {self.kind!r}")
+            raise DataError(f"kind must be text or number; received {self.kind!r}")
         width = len(_FEATURES[self.kind])
         if not self.neutral:
             object.__setattr__(self, "neutral", (0.0,) * width)
@@ -120,7 +121,7 @@ class RecordComparisons:
         """
         lengths = {len(columns[one.column]) for one in self.comparisons}
         if len(lengths) != 1:
-            raise DataError(f"columns must have one length, got {sorted(lengths)}")
+            raise DataError(f"columns must have one length; received {sorted(lengths)}")
         (n,) = lengths
         texts = [one.column for one in self.comparisons if one.kind == "text"]
         numbers = [one.column for one in self.comparisons if one.kind == "number"]
@@ -185,7 +186,7 @@ def learn_comparisons(
         blocks: rows of every training block.
     """
     if not kinds:
-        raise DataError("at least one column to compare is needed, got none")
+        raise DataError("at least one column to compare is needed; received none")
     rows = np.unique(np.concatenate(list(blocks)))
     learned = []
     for name, kind in kinds.items():

@@ -7,7 +7,7 @@ A table to train on is read whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -24,8 +24,8 @@ from supclust.data.block import (
     n_pairs,
 )
 from supclust.data.errors import DataError
-from supclust.data.records.column_kinds import read_columns, typed_columns
 from supclust.data.records.comparisons import ColumnKind, RecordComparisons, learn_comparisons
+from supclust.data.tables.columns import read_columns, typed_columns
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.hac.memory import require_memory
 
@@ -120,7 +120,7 @@ def read_labelled_records(
         if not kinds:
             raise DataError("has no column of numbers to make vectors of", table.path)
     as_vectors = use == "vectors" or (use == "auto" and not texts)
-    rows, names = _rows_by_block(raw, columns, table.path)
+    rows, names = _labelled_rows(raw, columns, table.path)
     made = _vectors if as_vectors else _compared
     found = made(values, kinds, rows, table.path)
     labels = raw[columns.label]
@@ -212,24 +212,39 @@ def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], Colum
     return chosen, made
 
 
-def _rows_by_block(
+def rows_by_block(
+    groups: Sequence[str | None], rows: Iterable[int], column: str | None, path: Path
+) -> dict[str, IntArray]:
+    """Rows of every block, in the order of the file.
+
+    Args:
+        groups: block of every record of the table.
+        rows: the records to take.
+        column: of the blocks, for the message.
+        path: of the table.
+    """
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        group = groups[row]
+        if group is None:
+            raise DataError(
+                f"every record needs a block; column {column!r} is empty in record {row + 1}. "
+                "Fill it in, or remove the record",
+                path,
+            )
+        found.setdefault(group, []).append(row)
+    return {name: np.array(members, np.int64) for name, members in found.items()}
+
+
+def _labelled_rows(
     raw: Mapping[str, Any], columns: ColumnChoice, path: Path
 ) -> tuple[list[IntArray], list[str]]:
     """Labelled records of every block that has two or more, by the order of the file."""
     labels = raw[columns.label]
     groups = raw[columns.block] if columns.block else [ONE_BLOCK] * len(labels)
-    rows: dict[str, list[int]] = {}
-    for row, (label, group) in enumerate(zip(labels, groups, strict=True)):
-        if label is None:
-            continue
-        if group is None:
-            raise DataError(
-                f"every record needs a block; column {columns.block!r} is empty in record "
-                f"{row + 1}. Fill it in, or remove the record",
-                path,
-            )
-        rows.setdefault(group, []).append(row)
-    kept = {name: np.array(found) for name, found in rows.items() if len(found) > 1}
+    labelled = [row for row, label in enumerate(labels) if label is not None]
+    rows = rows_by_block(groups, labelled, columns.block, path)
+    kept = {name: found for name, found in rows.items() if len(found) > 1}
     if not kept:
         raise DataError(
             f"training needs records with a label (column {columns.label!r}), two or more in one "

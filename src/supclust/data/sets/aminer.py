@@ -7,7 +7,7 @@ from pathlib import Path
 
 from supclust.data.block import Dataset, n_pairs
 from supclust.data.errors import DataError
-from supclust.data.layouts.pair_folders import LABELS_FILE, read_pair_folders
+from supclust.data.layouts.pair_folders import LABELS_FILE, find_pair_file, read_pair_folders
 
 VERSION = 1
 INDEX_FILE = "blocks.csv"
@@ -45,6 +45,17 @@ def chosen_folders(root: Path) -> list[Path]:
     return folders
 
 
+def pair_block_folders(root: Path) -> list[Path]:
+    """Folders of blocks below a root: those that ``blocks.csv`` chooses, or all with pairs."""
+    if (root / INDEX_FILE).is_file() and (root / "blocks").is_dir():
+        return chosen_folders(root)
+    folders = sorted(folder for folder in root.iterdir() if folder.is_dir())
+    with_pairs = [folder for folder in folders if find_pair_file(folder) is not None]
+    if not with_pairs:
+        raise DataError("no block found: expected folders with pairFeatures.csv", root)
+    return with_pairs
+
+
 def read_aminer(root: str | Path) -> Dataset:
     """Read the chosen blocks and check their counts against ``blocks.csv``."""
     root = Path(root)
@@ -55,9 +66,8 @@ def read_aminer(root: str | Path) -> Dataset:
     for block in dataset.blocks:
         if block.n != expected[block.name]:
             raise DataError(
-                f"block {block.name}: {block.n} records ({n_pairs(block.n)} pairs), "
-                f"{INDEX_FILE} says "
-                f"{expected[block.name]}",
+                f"block {block.name}: {block.n} records ({n_pairs(block.n)} pairs), {INDEX_FILE} "
+                f"says {expected[block.name]}",
                 root / "blocks" / block.name / LABELS_FILE,
             )
     return dataset

@@ -49,7 +49,8 @@ def principal_components(points: FloatArray, dimensions: int) -> FloatArray:
     limit = min(points.shape)
     if not 1 <= dimensions <= limit:
         raise DataError(
-            f"dimensions must be in 1..{limit} for points of shape {points.shape}, got {dimensions}"
+            f"dimensions must be in 1..{limit} for points of shape {points.shape}; received "
+            f"{dimensions}"
         )
     centred = points.astype(np.float64) - points.mean(axis=0, dtype=np.float64)
     squares, vectors = np.linalg.eigh(centred @ centred.T)  # ascending
@@ -83,14 +84,14 @@ def read_umist(path: str | Path, dimensions: int = DIMENSIONS) -> Dataset:
     count = len(images)
     if images.dtype != np.uint8 or images.ndim != 3 or any(side % 2 for side in images.shape[1:]):
         raise DataError(
-            "`images` must be (n, height, width) uint8 with even height and width, got "
+            "`images` must be (n, height, width) uint8 with even height and width; received "
             f"{images.dtype} of shape {images.shape}",
             path,
         )
     for name in UMIST_ARRAYS[1:]:
         if arrays[name].shape != (count,):
             raise DataError(
-                f"`{name}` must have one entry per image, shape ({count},), got "
+                f"`{name}` must have one entry per image, shape ({count},); received "
                 f"{arrays[name].shape}",
                 path,
             )

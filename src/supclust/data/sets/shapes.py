@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from supclust.data.block import Block, encode_labels
 from supclust.data.errors import DataError
-from supclust.data.tables.numeric_text import content_lines, fields_of
+from supclust.data.tables.numeric_text import content_lines, read_text_table
 
 Points = npt.NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def shape(name: str, seed: int = 0) -> Block:
     (300, 3)
     """
     if name not in SHAPES:
-        raise DataError(f"shape must be one of {', '.join(SHAPES)}, got {name!r}")
+        raise DataError(f"shape must be one of {', '.join(SHAPES)}; received {name!r}")
     clusters = SHAPES[name](np.random.default_rng([seed, list(SHAPES).index(name)]))
     points = np.concatenate(clusters)
     labels = np.repeat(np.arange(len(clusters), dtype=np.int64), [len(c) for c in clusters])
@@ -124,25 +124,19 @@ def read_shape(folder: str | Path, name: str, labels: int = 0) -> Block:
     """
     points_path = _existing(Path(folder), f"{name}.data")
     labels_path = _existing(Path(folder), f"{name}.labels{labels}")
-    points = []
-    for number, line in content_lines(points_path):
-        try:
-            row = [float(field) for field in fields_of(line, None)]
-        except ValueError:
-            raise DataError(f"expected two numbers, got {line!r}", points_path, number) from None
-        if len(row) != 2 or not np.isfinite(row).all():
-            raise DataError(f"expected two finite numbers, got {line!r}", points_path, number)
-        points.append(row)
+    points = read_text_table(points_path, n_keys=0, minimum_numbers=2).numbers
+    if points.shape[1] != 2:
+        raise DataError(f"expected two numbers a line; received {points.shape[1]}", points_path)
     values = [line for _, line in content_lines(labels_path)]
     if len(values) != len(points):
         raise DataError(
-            f"expected {len(points)} labels, one per point of {points_path.name}, got "
+            f"expected {len(points)} labels, one per point of {points_path.name}; received "
             f"{len(values)}",
             labels_path,
         )
     codes, names = encode_labels(values)
     ids = tuple(str(i) for i in range(len(points)))
-    return Block(name, ids, codes, "vectors", np.asarray(points), names)
+    return Block(name, ids, codes, "vectors", points, names)
 
 
 def _existing(folder: Path, stem: str) -> Path:

@@ -150,7 +150,7 @@ RECIPES = {
 def synthetic_pairs(name: str, seed: int = 0) -> Dataset:
     """The stand-in of a pair-feature set; each block depends on (name, seed, its number) alone."""
     if name not in RECIPES:
-        raise DataError(f"stand-in must be one of {', '.join(RECIPES)}, got {name!r}")
+        raise DataError(f"stand-in must be one of {', '.join(RECIPES)}; received {name!r}")
     recipe = RECIPES[name]
     blocks = tuple(
         _make_block(recipe, number, size, np.random.default_rng([seed, recipe.code, number]))

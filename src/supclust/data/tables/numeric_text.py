@@ -85,7 +85,7 @@ def read_text_table(path: Path, n_keys: int, minimum_numbers: int = 1) -> TextTa
     columns = len(fields_of(first[1], separator))
     if columns < n_keys + minimum_numbers:
         raise DataError(
-            f"expected {n_keys} ids followed by at least {minimum_numbers} number(s), got "
+            f"expected {n_keys} ids followed by at least {minimum_numbers} number(s); received "
             f"{columns} field(s)",
             path,
             first[0],
@@ -125,12 +125,14 @@ def blame(path: Path, n_keys: int, columns: int, separator: str | None) -> None:
         fields = fields_of(line, separator)
         if len(fields) != columns:
             raise DataError(
-                f"expected {columns} fields as in the first line, got {len(fields)}", path, number
+                f"expected {columns} fields as in the first line; received {len(fields)}",
+                path,
+                number,
             )
         for position, field in enumerate(fields[n_keys:], start=n_keys + 1):
             if not _is_finite_number(field):
                 raise DataError(
-                    f"field {position} must be a finite number, got {field!r}", path, number
+                    f"field {position} must be a finite number; received {field!r}", path, number
                 )
 
 

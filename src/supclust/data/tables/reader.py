@@ -1,13 +1,15 @@
-"""People's tables of records, read in batches: CSV, TSV, Parquet, npz by extension.
+"""The one reader of tables with a header: CSV, TSV, Parquet and npz, by extension.
 
 Text files and Parquet are read a batch at a time, so that memory does not depend on the length of
 the file; npz holds whole arrays and is read whole. In text files only an empty field is a missing
-value, and what a column is (text or number) is decided by whoever asks for it: "007" asked for as
-text stays "007".
+value. The caller chooses whether a column is read as text or as numbers: "007" read as text stays
+"007". `supclust.data.tables.columns` holds whole columns and decides what they are.
 """
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,14 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.tables.frames import suffix_of
 
 Kind: TypeAlias = Literal["text", "number"]
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+TEXT_SUFFIXES = tuple(
+    f"{kind}{gz}" for gz in ("", ".gz") for kind in (".csv", ".tsv", ".txt", ".data")
+)
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
 BATCH_ROWS = 65536
 _BATCH_BYTES = 8 << 20
 _BUFFER = 1 << 20  # read ahead in a column of Parquet; without it a whole row group is held
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # Parquet columns that are no columns in pandas
 _MATRICES = ("features", "X", "x")  # arrays of an npz whose columns are numbered x1, x2, ...
 
 
@@ -55,6 +59,14 @@ class RecordTable:
                     self.path,
                 )
 
+    def line(self, row: int) -> int | None:
+        """Line of a text file (from 1) that holds a row below the header; else ``None``."""
+        if suffix_of(self.path) not in TEXT_SUFFIXES:
+            return None
+        return next(
+            (line for i, (line, _) in enumerate(_text_rows(self.path)) if i == row + 1), None
+        )
+
     def batches(self, kinds: Mapping[str, Kind]) -> Iterator[Any]:
         """Record batches of pyarrow with the columns asked for, in the order of the file.
 
@@ -63,7 +75,7 @@ class RecordTable:
         """
         self.require(*kinds)
         suffix = suffix_of(self.path)
-        with _blamed(self.path):
+        with _located_errors(self.path):
             if suffix == ".parquet":
                 yield from _parquet_batches(self.path, kinds)
             elif suffix == ".npz":
@@ -77,7 +89,7 @@ class RecordTable:
         if suffix_of(self.path) == ".parquet":
             import pyarrow.parquet as pq
 
-            with _blamed(self.path), pq.ParquetFile(self.path, buffer_size=_BUFFER) as file:
+            with _located_errors(self.path), pq.ParquetFile(self.path, buffer_size=_BUFFER) as file:
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
                     yield batch.select(list(names))
         else:
@@ -86,21 +98,30 @@ class RecordTable:
             )
 
 
+def suffix_of(path: Path) -> str:
+    """Last suffix, with the one before a final ``.gz``.
+
+    >>> suffix_of(Path("a.b.tsv.gz"))
+    '.tsv.gz'
+    """
+    return "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
+
+
 def open_table(path: str | Path) -> RecordTable:
-    """Find out the columns of a table."""
+    """Read the names of the columns of a table, and the types that the file declares."""
     path = Path(path)
     if not path.is_file():
         raise DataError("no such file; name a table of records", path)
     suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise DataError(f"a table must end in {', '.join(SUFFIXES)}; rename or convert it", path)
-    with _blamed(path):
+    with _located_errors(path):
         if suffix == ".parquet":
             import pyarrow.parquet as pq
 
             schema = pq.read_schema(path)
-            names = tuple(schema.names)
-            numeric = [field.name for field in schema if _is_numeric(field.type)]
+            names = tuple(name for name in schema.names if not _PANDAS_INDEX.fullmatch(name))
+            numeric = [field.name for field in schema if is_numeric(field.type)]
         elif suffix == ".npz":
             arrays = _npz_columns(path)
             names = tuple(arrays)
@@ -109,7 +130,11 @@ def open_table(path: str | Path) -> RecordTable:
             names, numeric = _header(path), []
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
-        raise DataError(f"column names must be distinct, {repeated[0]!r} is repeated", path)
+        raise DataError(
+            f"column names must be distinct, {repeated[0]!r} is repeated",
+            path,
+            RecordTable(path, names).line(-1),
+        )
     if not names:
         raise DataError("is empty, expected a header and rows", path)
     return RecordTable(path, names, frozenset(numeric))
@@ -118,7 +143,7 @@ def open_table(path: str | Path) -> RecordTable:
 def numbers_of(column: Any) -> NDArray[np.float64]:
     """A pyarrow array of float64 as NumPy's; missing is NaN.
 
-    (pyarrow's own conversions import pandas, which takes as long as clustering 200,000 records.)
+    (pyarrow's own conversions import pandas, which is slow.)
     """
     if column.null_count:
         column = column.fill_null(np.nan)
@@ -143,38 +168,54 @@ def integer_column(values: NDArray[np.int64]) -> Any:
 # -- text -------------------------------------------------------------------------------------
 
 
-def _header(path: Path) -> tuple[str, ...]:
-    import csv
-
-    line = _first_line(path)
-    return tuple(next(csv.reader([line], delimiter=_separator(line)), ()))
-
-
-def _first_line(path: Path) -> str:
+def _text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Fields of every row that is not blank, the header included, with the number of its line."""
     from supclust.data.tables.numeric_text import open_text
 
     with open_text(path) as stream:
-        return stream.readline().lstrip("\ufeff").rstrip("\r\n")
+        rows = csv.reader(stream, delimiter=_delimiter(path))
+        for fields in rows:
+            if fields:
+                fields[0] = fields[0].removeprefix("\ufeff")
+                yield rows.line_num, fields
 
 
-def _separator(line: str) -> str:
-    return "\t" if "\t" in line else ","
+def _header(path: Path) -> tuple[str, ...]:
+    return tuple(next((fields for _, fields in _text_rows(path)), ()))
+
+
+def _delimiter(path: Path) -> str:
+    """A tab or a comma, whichever the first line has."""
+    from supclust.data.tables.numeric_text import open_text
+
+    with open_text(path) as stream:
+        return "\t" if "\t" in next((line for line in stream if line.strip()), "") else ","
+
+
+def _refuse_ragged(path: Path) -> None:
+    """Raise for the first row with another number of fields than the header has."""
+    width = len(_header(path))
+    for line, fields in _text_rows(path):
+        if len(fields) != width:
+            raise DataError(
+                f"expected {width} fields as in the header; received {len(fields)}", path, line
+            )
 
 
 def _text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     arrow = {"number": pa.float64(), "text": pa.string()}
     types = {name: arrow[kind] for name, kind in kinds.items()}
     with pa.input_stream(str(path), compression="detect") as stream:
-        reader = csv.open_csv(
+        reader = arrow_csv.open_csv(
             stream,
-            read_options=csv.ReadOptions(block_size=_BATCH_BYTES),
-            parse_options=csv.ParseOptions(
-                delimiter=_separator(_first_line(path)), newlines_in_values=True
+            read_options=arrow_csv.ReadOptions(block_size=_BATCH_BYTES),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=_delimiter(path), newlines_in_values=True
             ),
-            convert_options=csv.ConvertOptions(
+            convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(kinds),
                 null_values=[""],
@@ -190,7 +231,8 @@ def _text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
 # -- parquet ----------------------------------------------------------------------------------
 
 
-def _is_numeric(kind: Any) -> bool:
+def is_numeric(kind: Any) -> bool:
+    """Whether a type of pyarrow is a number; a boolean is one."""
     from pyarrow import types
 
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
@@ -242,13 +284,13 @@ def _npz_columns(path: Path) -> dict[str, NDArray[Any]]:
                 columns[name] = array
             else:
                 raise DataError(
-                    f"array {name!r} must be a column (n,) or numbers (n, d), got "
+                    f"array {name!r} must be a column (n,) or numbers (n, d); received "
                     f"{array.dtype} {array.shape}",
                     path,
                 )
     lengths = {len(array) for array in columns.values()}
     if len(lengths) > 1:
-        raise DataError(f"arrays must have one length, got {sorted(lengths)}", path)
+        raise DataError(f"arrays must have one length; received {sorted(lengths)}", path)
     return columns
 
 
@@ -270,8 +312,8 @@ def _npz_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
 
 
 @contextmanager
-def _blamed(path: Path) -> Iterator[None]:
-    """Name the file in whatever goes wrong while it is read."""
+def _located_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the readers into a `DataError` that names the file, and the line if known."""
     import pyarrow as pa
 
     try:
@@ -282,6 +324,8 @@ def _blamed(path: Path) -> Iterator[None]:
         raise DataError(problem.problem, path) from None
     except (pa.ArrowException, OSError, EOFError, BadZipFile, ValueError) as problem:
         first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        if first.startswith("CSV parse error"):
+            _refuse_ragged(path)
         raise DataError(
             f"cannot be read ({first}); correct that place, or leave the column out", path
         ) from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from supclust.data.errors import DataError
 from supclust.data.files import atomic_file
-from supclust.data.tables.frames import suffix_of
+from supclust.data.tables.reader import suffix_of
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
 

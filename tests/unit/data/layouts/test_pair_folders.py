@@ -62,7 +62,9 @@ def test_a_file_without_the_flag_column(tmp_path):
     lines = [line.rsplit(",", 1)[0] for line in pair_lines()]
     folder = write_block(tmp_path / "b", lines)
     assert read_pair_block(folder, flag=False).d == 2
-    with pytest.raises(DataError, match=r"csv:1: the last field must be .*got 0.5.*flag=false"):
+    with pytest.raises(
+        DataError, match=r"csv:1: the last field must be .*received 0.5.*flag=false"
+    ):
         read_pair_block(folder)
 
 
@@ -75,14 +77,17 @@ def changed(line: int, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (changed(3, "10,9,two,0.5,0"), r"csv:3: field 3 must be a finite number, got 'two'"),
-        (changed(3, "10,9,,0.5,0"), r"csv:3: field 3 must be a finite number, got ''"),
-        (changed(3, "10,9,nan,0.5,0"), r"csv:3: field 3 must be a finite number, got 'nan'"),
-        (changed(2, "10,3,1,inf,1"), r"csv:2: field 4 must be a finite number, got 'inf'"),
-        (changed(4, "7,3,3,0.5,0,0"), r"csv:4: expected 5 fields as in the first line, got 6"),
-        (changed(4, "7,3,3,0.5"), r"csv:4: expected 5 fields as in the first line, got 4"),
+        (changed(3, "10,9,two,0.5,0"), r"csv:3: field 3 must be a finite number; received 'two'"),
+        (changed(3, "10,9,,0.5,0"), r"csv:3: field 3 must be a finite number; received ''"),
+        (changed(3, "10,9,nan,0.5,0"), r"csv:3: field 3 must be a finite number; received 'nan'"),
+        (changed(2, "10,3,1,inf,1"), r"csv:2: field 4 must be a finite number; received 'inf'"),
+        (changed(4, "7,3,3,0.5,0,0"), r"csv:4: expected 5 fields as in the first line; received 6"),
+        (changed(4, "7,3,3,0.5"), r"csv:4: expected 5 fields as in the first line; received 4"),
         (changed(5, "7,8,4,0.5,0"), r"csv:5: id '8' has no cluster in .*gtClusters.tsv"),
-        (changed(5, "7,7,4,0.5,1"), r"csv:5: a pair needs two different points, got '7' twice"),
+        (
+            changed(5, "7,7,4,0.5,1"),
+            r"csv:5: a pair needs two different points; received '7' twice",
+        ),
         (changed(6, "7,10,5,0.5,0"), r"csv:6: the pair '7', '10' is repeated, .* on line 1"),
         (pair_lines()[:4], r"csv: 2 of 6 pairs are missing, the first is '7', '9'"),
         (changed(1, "10,7,0,0.5,1"), r"csv:1: the last field says 1 .* in different clusters"),
@@ -108,8 +113,8 @@ def test_blank_lines_count_as_lines(tmp_path):
     ("clusters", "message"),
     [
         (["1\t0", "2\t0", "1\t1"], r"gtClusters.tsv:3: id '1' is repeated, .* on line 1"),
-        (["1\t0", "2"], r"gtClusters.tsv:2: expected `id cluster`, got 1"),
-        (["1\t0\t5"], r"gtClusters.tsv:1: expected `id cluster`, got 3"),
+        (["1\t0", "2"], r"gtClusters.tsv:2: expected `id cluster`; received 1"),
+        (["1\t0\t5"], r"gtClusters.tsv:1: expected `id cluster`; received 3"),
         ([""], r"gtClusters.tsv: is empty"),
     ],
 )

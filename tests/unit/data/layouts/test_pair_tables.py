@@ -51,14 +51,18 @@ def test_one_block_needs_no_block_column(tmp_path):
 
 def test_mistakes_are_reported(tmp_path):
     frame = pairs()
-    with pytest.raises(DataError, match=r"pairs.csv:4: id 'e' of block 'p' has no label"):
+    with pytest.raises(
+        DataError, match=r"pairs.csv:4: block 'p': id 'e' has no label in .*labels.csv"
+    ):
         read(tmp_path, frame.replace({"id_a": {"d": "e"}}))
     repeated = pd.concat([frame, frame.iloc[[0]]])
-    with pytest.raises(DataError, match=r"pairs.csv:9: the pair 'a', 'b' of block 'p' is repeated"):
+    with pytest.raises(DataError, match=r"pairs.csv:9: block 'p': the pair 'b', 'a' is repeated"):
         read(tmp_path, repeated)
     with pytest.raises(DataError, match=r"'p': 1 of 6 pairs are missing, the first is 'a', 'c'"):
         read(tmp_path, frame.drop(index=1))
-    with pytest.raises(DataError, match=r"pairs.csv:2: a pair needs two different points"):
+    with pytest.raises(
+        DataError, match=r"pairs.csv:2: block 'p': a pair needs two different points"
+    ):
         read(tmp_path, frame.assign(id_a=frame["id_b"]))
     with pytest.raises(DataError, match=r"labels.csv:8: id 'a' is repeated in block 'p'"):
         read(tmp_path, frame, pd.concat([LABELS, LABELS.iloc[[0]]]))
@@ -69,7 +73,7 @@ def test_mistakes_are_reported(tmp_path):
     mixed = frame.astype({"size": str})
     mixed.loc[3, "size"] = "large"
     with pytest.raises(
-        DataError, match=r"pairs.csv:5: column 'size' must hold numbers, got 'large'; correct"
+        DataError, match=r"pairs.csv:5: column 'size' must hold numbers; received 'large'; correct"
     ):
         read(tmp_path, mixed)
     holes = frame.copy()

@@ -46,6 +46,22 @@ def test_tables_with_a_header(tmp_path, name):
     assert second.labels.tolist() == [0, 0]
 
 
+def test_an_index_of_pandas_is_no_feature(tmp_path):
+    path = tmp_path / "t.parquet"
+    FRAME.iloc[[3, 0, 2]].to_parquet(path)
+    assert read_vectors(path).feature_names == ("height", "tall")
+
+
+def test_numbers_are_read_to_the_last_bit(tmp_path, rng):
+    x = rng.normal(size=500) * 10.0 ** rng.integers(-30, 30, 500)
+    lines = [f"a, {v!r} ,{i % 2 == 0}" for i, v in enumerate(x.tolist())]
+    path = tmp_path / "t.csv"
+    path.write_text("\n\nlabel,x,even\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    points = read_vectors(path).blocks[0].features
+    assert np.array_equal(points[:, 0], x)
+    assert points[:, 1].tolist() == [1.0, 0.0] * 250
+
+
 def test_columns_can_be_chosen(tmp_path):
     path = save(tmp_path / "t.csv", FRAME.rename(columns={"label": "who", "id": "key"}))
     data = read_vectors(path, label="who", id="key", block="note", features=["height"])
@@ -65,12 +81,12 @@ def test_without_a_block_column_clusters_are_split(tmp_path):
     ("text", "message"),
     [
         ("label,x\na,here\nb,there\n", r"t.csv: no numeric feature column"),
-        ("label,x\na,1\nb,\n", r"t.csv:3: column 'x' must be finite, got nan"),
-        ("label,x\na,1\n\nb,inf\n", r"t.csv:4: column 'x' must be finite, got inf"),
+        ("label,x\na,1\nb,\n", r"t.csv:3: column 'x' must be finite; received nan"),
+        ("label,x\na,1\n\nb,inf\n", r"t.csv:4: column 'x' must be finite; received inf"),
         ("label,x\na,1\n,2\n", r"t.csv:3: column 'label' is empty"),
         ("id,label,x\n1,a,1\n1,b,2\n", r"t.csv:3: id '1' is repeated"),
         ("label,x,x\na,1,2\n", r"t.csv:1: column names must be distinct"),
-        ("label,x\na,1\nb,2,3\n", r"t.csv: cannot be read as a table .*line 3"),
+        ("label,x\na,1\nb,2,3\n", r"t.csv:3: expected 2 fields as in the header; received 3"),
         ("label,x\n", r"t.csv: has a header but no rows"),
         ("", r"t.csv: is empty"),
     ],
@@ -88,7 +104,9 @@ def test_text_among_the_numbers_of_a_feature_is_a_mistake(tmp_path, text, name):
     frame = pd.DataFrame({"label": list("aab"), "x": ["1", "2.5", text], "y": [1.0, 2.0, 3.0]})
     path = save(tmp_path / name, frame)
     place = "t.parquet: " if name == "t.parquet" else f"{name}:4: "
-    message = re.escape(f"{place}column 'x' must hold numbers, got {text!r}; correct the cell, or ")
+    message = re.escape(
+        f"{place}column 'x' must hold numbers; received {text!r}; correct the cell, or "
+    )
     with pytest.raises(DataError, match=message + r"leave the column out with dataset.ignore=\[x"):
         read_vectors(path)
     data = read_vectors(path, ignore=["x"])
@@ -119,7 +137,7 @@ def test_names_that_look_like_no_number_but_parse_are_text(tmp_path):
 def test_a_chosen_feature_has_to_be_a_number(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("label,x\na,1\nb,oops\n")
-    with pytest.raises(DataError, match=r"t.csv:3: column 'x' must hold numbers, got 'oops'"):
+    with pytest.raises(DataError, match=r"t.csv:3: column 'x' must hold numbers; received 'oops'"):
         read_vectors(path, features=["x"])
 
 
@@ -137,8 +155,8 @@ def test_authors_layout(tmp_path, separator):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 1 2.0\n1 1 x\n", r":2: field 3 must be a finite number, got 'x'"),
-        ("0 1 2.0\n1 1 2.0 3.0\n", r":2: expected 3 fields .* got 4"),
+        ("0 1 2.0\n1 1 x\n", r":2: field 3 must be a finite number; received 'x'"),
+        ("0 1 2.0\n1 1 2.0 3.0\n", r":2: expected 3 fields .* received 4"),
         ("0 1 2.0\n0 1 3.0\n", r":2: id '0' is repeated"),
     ],
 )
@@ -188,5 +206,5 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         read_vectors(tmp_path / "t.csv")
     (tmp_path / "t.docx").write_text("x")
-    with pytest.raises(DataError, match=r"expected a file ending in \.csv"):
+    with pytest.raises(DataError, match=r"a table must end in \.csv"):
         read_vectors(tmp_path / "t.docx")

@@ -78,9 +78,9 @@ def test_published_layout(tmp_path):
 @pytest.mark.parametrize(
     ("points", "labels", "message"),
     [
-        ("1 2\n3 x\n", "1\n1\n", r"s.data.gz:2: expected two numbers"),
-        ("1 2\n3 nan\n", "1\n1\n", r"s.data.gz:2: expected two finite numbers"),
-        ("1 2\n3\n", "1\n1\n", r"s.data.gz:2: expected two finite numbers"),
+        ("1 2\n3 x\n", "1\n1\n", r"s.data.gz:2: field 2 must be a finite number; received 'x'"),
+        ("1 2\n3 nan\n", "1\n1\n", r"s.data.gz:2: field 2 must be a finite number"),
+        ("1 2\n3\n", "1\n1\n", r"s.data.gz:2: expected 2 fields"),
         ("1 2\n3 4\n", "1\n", r"s.labels0.gz: expected 2 labels"),
     ],
 )

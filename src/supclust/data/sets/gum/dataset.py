@@ -32,7 +32,9 @@ def read_gum_coref(root: str | Path, entity_types: str = "annotated") -> Dataset
     take about seven seconds of one core and 1.4 GB.
     """
     if entity_types not in ENTITY_TYPES:
-        raise DataError(f"entity_types must be {' or '.join(ENTITY_TYPES)}, got {entity_types!r}")
+        raise DataError(
+            f"entity_types must be {' or '.join(ENTITY_TYPES)}; received {entity_types!r}"
+        )
     blocks = []
     for document, truth in read_documents(root):
         if entity_types == "none":

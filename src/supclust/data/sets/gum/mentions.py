@@ -10,22 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from supclust.data.block import IntArray
+from supclust.data.block import IntArray, encode_labels
 from supclust.data.errors import DataError
-from supclust.data.tables.frames import (
-    number_columns,
-    read_frame,
-    require_columns,
-    row_line,
-    text_column,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
+from supclust.data.tables.columns import Table, read_table
 
 TABLES = ("documents", "tokens", "mentions")
 COUNTS = ("sentences", "tokens", "mentions", "clusters")
@@ -114,27 +106,24 @@ def read_documents(root: str | Path) -> list[tuple[Document, MentionClusters]]:
             counts other than those of ``documents``.
     """
     documents_file, tokens_file, mentions_file = table_files(Path(root))
-    documents = _read(documents_file, (), COUNTS)
-    tokens = _read(tokens_file, TOKEN_TEXTS, TOKEN_NUMBERS)
-    texts = ("entity_type", LABEL_COLUMN)
-    mentions = _read(mentions_file, texts, MENTION_NUMBERS)
-    tokens_of = dict(iter(tokens.groupby("doc", sort=False)))
-    mentions_of = dict(iter(mentions.groupby("doc", sort=False)))
+    documents = _Rows.read(documents_file, (), COUNTS)
+    tokens = _Rows.read(tokens_file, TOKEN_TEXTS, TOKEN_NUMBERS)
+    mentions = _Rows.read(mentions_file, ("entity_type", LABEL_COLUMN), MENTION_NUMBERS)
+    tokens_of, mentions_of = tokens.by_document(), mentions.by_document()
     read = []
-    for row, name in enumerate(text_column(documents, "doc", documents_file)):
+    for row, name in enumerate(documents.columns["doc"].tolist()):
         if name not in tokens_of or name not in mentions_of:
             absent = tokens_file if name not in tokens_of else mentions_file
             raise DataError(f"document {name!r} of {documents_file.name} has no rows", absent)
-        part = _Part(name, tokens_of.pop(name), mentions_of.pop(name), tokens_file, mentions_file)
-        document, truth = part.document()
+        document, truth = _document(name, tokens_of.pop(name), mentions_of.pop(name))
         sentences = len(np.unique(document.sentence))
-        found = (sentences, len(document.form), document.n, len(set(truth.clusters)))
-        said = tuple(int(documents[count].iloc[row]) for count in COUNTS)
-        if found != said:
-            raise DataError(
-                f"document {name!r}: {', '.join(COUNTS)} should be {said}, the tables have {found}",
-                documents_file,
-                row_line(documents_file, row),
+        counted = (sentences, len(document.form), document.n, len(set(truth.clusters)))
+        stated = tuple(int(documents.columns[count][row]) for count in COUNTS)
+        if counted != stated:
+            raise documents.table.error(
+                f"document {name!r}: {', '.join(COUNTS)} should be {stated}, the tables have "
+                f"{counted}",
+                row,
             )
         read.append((document, truth))
     for path, left in ((tokens_file, tokens_of), (mentions_file, mentions_of)):
@@ -143,81 +132,78 @@ def read_documents(root: str | Path) -> list[tuple[Document, MentionClusters]]:
     return read
 
 
-def _read(path: Path, texts: tuple[str, ...], numbers: tuple[str, ...]) -> pd.DataFrame:
-    """The named columns of a table, checked, and no other."""
-    import pandas as pd
-
-    frame = read_frame(path, ("doc", *texts))
-    require_columns(frame, ("doc", *texts, *numbers), path)
-    values = number_columns(frame, numbers, path)
-    if (values != np.floor(values)).any():
-        row, column = np.argwhere(values != np.floor(values))[0]
-        raise DataError(
-            f"column {numbers[column]!r} must hold whole numbers", path, row_line(path, int(row))
-        )
-    columns = {name: text_column(frame, name, path) for name in ("doc", *texts)}
-    whole = {name: values[:, i].astype(np.int64) for i, name in enumerate(numbers)}
-    return pd.DataFrame({**columns, **whole})
-
-
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """The rows of one document; their index is the row of the file."""
+class _Rows:
+    """Some rows of a table: their numbers, and the named columns as arrays."""
 
-    name: str
-    tokens: pd.DataFrame
-    mentions: pd.DataFrame
-    tokens_file: Path
-    mentions_file: Path
+    table: Table
+    rows: IntArray
+    columns: dict[str, npt.NDArray[Any]]
 
-    def document(self) -> tuple[Document, MentionClusters]:
-        sentence, token, head = (self.tokens[c].to_numpy() for c in TOKEN_NUMBERS)
-        numbers, begin, lengths = np.unique(sentence, return_index=True, return_counts=True)
-        place = np.searchsorted(numbers, sentence)
-        expected = np.arange(len(token)) - begin[place] + 1
-        bad = (token != expected) | (np.diff(sentence, prepend=sentence[:1]) < 0)
-        self._refuse(bad, "tokens of a sentence must be numbered 1, 2, ... in order", tokens=True)
-        bad = (head < 0) | (head > lengths[place]) | (head == token)
-        self._refuse(bad, "head must be another token of the sentence, or 0", tokens=True)
-        governor = np.where(head == 0, -1, begin[place] + head - 1)
+    @classmethod
+    def read(cls, path: Path, texts: tuple[str, ...], numbers: tuple[str, ...]) -> _Rows:
+        """The named columns of a table, checked, and no other."""
+        table = read_table(path)
+        table.require("doc", *texts, *numbers)
+        values = table.numbers(numbers)
+        if (values != np.floor(values)).any():
+            row, column = np.argwhere(values != np.floor(values))[0]
+            raise table.error(f"column {numbers[column]!r} must hold whole numbers", int(row))
+        columns = {name: np.array(table.texts(name), object) for name in ("doc", *texts)}
+        whole = {name: values[:, i].astype(np.int64) for i, name in enumerate(numbers)}
+        return cls(table, np.arange(table.n), {**columns, **whole})
 
-        rows = self.mentions.sort_values(["sent", "start", "end"], ascending=[True, True, False])
-        known = np.isin(rows["sent"], numbers)
-        self._refuse(~known, "sent must be a sentence of the document", index=rows.index)
-        at = np.searchsorted(numbers, rows["sent"])
-        start, end, middle = (rows[c].to_numpy() for c in ("start", "end", "head_token"))
-        bad = (start < 1) | (end < start) | (end > lengths[at])
-        self._refuse(bad, "start and end must be tokens of the sentence", index=rows.index)
-        bad = (middle < start) | (middle > end)
-        self._refuse(bad, "head_token must lie between start and end", index=rows.index)
-        bad = rows.duplicated(["sent", "start", "end"]).to_numpy()
-        self._refuse(bad, "another mention has the same tokens", index=rows.index)
-        texts = {column: tuple(self.tokens[column]) for column in TOKEN_TEXTS}
-        document = Document(
-            name=self.name,
-            **texts,
-            governor=governor,
-            sentence=sentence,
-            first=begin[at] + start - 1,
-            last=begin[at] + end - 1,
-            head=begin[at] + middle - 1,
-            entity_type=tuple(rows["entity_type"]),
-        )
-        ids = tuple(f"{self.name}:{number}" for number in rows["mention"])
-        return document, MentionClusters(ids, tuple(rows[LABEL_COLUMN]))
+    def take(self, places: IntArray) -> _Rows:
+        """Some of these rows, in the given order."""
+        columns = {name: column[places] for name, column in self.columns.items()}
+        return _Rows(self.table, self.rows[places], columns)
 
-    def _refuse(
-        self,
-        bad: np.ndarray[tuple[int], np.dtype[np.bool_]],
-        problem: str,
-        *,
-        tokens: bool = False,
-        index: pd.Index | None = None,
-    ) -> None:
-        if not bad.any():
-            return
-        path = self.tokens_file if tokens else self.mentions_file
-        rows = self.tokens.index if index is None else index
-        raise DataError(
-            f"document {self.name!r}: {problem}", path, row_line(path, int(rows[int(bad.argmax())]))
-        )
+    def by_document(self) -> dict[str, _Rows]:
+        """The rows of every document."""
+        codes, names = encode_labels(self.columns["doc"].tolist())
+        order = np.argsort(codes, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(names)))[:-1])
+        return {name: self.take(part) for name, part in zip(names, parts, strict=True)}
+
+    def refuse(self, bad: npt.NDArray[np.bool_], problem: str) -> None:
+        """Raise for the first bad row."""
+        if bad.any():
+            name, row = self.columns["doc"][0], int(self.rows[int(bad.argmax())])
+            raise self.table.error(f"document {name!r}: {problem}", row)
+
+
+def _document(name: str, tokens: _Rows, mentions: _Rows) -> tuple[Document, MentionClusters]:
+    """Check the rows of one document and number its tokens through."""
+    sentence, token, head = (tokens.columns[c] for c in TOKEN_NUMBERS)
+    numbers, begin, lengths = np.unique(sentence, return_index=True, return_counts=True)
+    place = np.searchsorted(numbers, sentence)
+    expected = np.arange(len(token)) - begin[place] + 1
+    bad = (token != expected) | (np.diff(sentence, prepend=sentence[:1]) < 0)
+    tokens.refuse(bad, "tokens of a sentence must be numbered 1, 2, ... in order")
+    bad = (head < 0) | (head > lengths[place]) | (head == token)
+    tokens.refuse(bad, "head must be another token of the sentence, or 0")
+
+    columns = mentions.columns
+    rows = mentions.take(np.lexsort((-columns["end"], columns["start"], columns["sent"])))
+    sent, start, end, middle = (rows.columns[c] for c in MENTION_NUMBERS[1:])
+    rows.refuse(~np.isin(sent, numbers), "sent must be a sentence of the document")
+    at = np.searchsorted(numbers, sent)
+    bad = (start < 1) | (end < start) | (end > lengths[at])
+    rows.refuse(bad, "start and end must be tokens of the sentence")
+    bad = (middle < start) | (middle > end)
+    rows.refuse(bad, "head_token must lie between start and end")
+    spans = np.stack([sent, start, end])
+    bad = np.append(False, (spans[:, 1:] == spans[:, :-1]).all(axis=0))
+    rows.refuse(bad, "another mention has the same tokens")
+    document = Document(
+        name=name,
+        **{column: tuple(tokens.columns[column]) for column in TOKEN_TEXTS},
+        governor=np.where(head == 0, -1, begin[place] + head - 1),
+        sentence=sentence,
+        first=begin[at] + start - 1,
+        last=begin[at] + end - 1,
+        head=begin[at] + middle - 1,
+        entity_type=tuple(rows.columns["entity_type"]),
+    )
+    ids = tuple(f"{name}:{number}" for number in rows.columns["mention"])
+    return document, MentionClusters(ids, tuple(rows.columns[LABEL_COLUMN]))

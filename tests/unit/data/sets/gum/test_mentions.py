@@ -114,7 +114,7 @@ def test_mistakes_are_explained(tmp_path, table, old, new, message):
 
 def test_missing_table_and_unknown_option(tmp_path):
     root = write_gum(tmp_path)
-    with pytest.raises(DataError, match="entity_types must be annotated or none, got 'gold'"):
+    with pytest.raises(DataError, match="entity_types must be annotated or none; received 'gold'"):
         read_gum_coref(root, "gold")
     (root / "tokens.csv").unlink()
     with pytest.raises(DataError, match=r"tokens.csv or tokens.csv.gz not found"):

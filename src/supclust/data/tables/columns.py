@@ -1,0 +1,276 @@
+"""A table read whole: its columns as text or numbers, and the rules that tell them apart.
+
+Two rules, for two uses. A table of vectors or pair features has a feature in every column that
+holds a number (`Table.feature_names`); text among its numbers is a mistake. A table of records is
+compared column by column (`typed_columns`); a column is numbers only if all its values are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.data.errors import DataError
+from supclust.data.tables.reader import (
+    TEXT_SUFFIXES,
+    Kind,
+    RecordTable,
+    is_numeric,
+    numbers_of,
+    open_table,
+    suffix_of,
+)
+
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in memory.
+
+    Attributes:
+        source: its file.
+        columns: pyarrow arrays by name; those of a text file are strings, null where empty.
+    """
+
+    source: RecordTable
+    columns: Mapping[str, Any]
+
+    @property
+    def path(self) -> Path:
+        """Path of the file."""
+        return self.source.path
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def require(self, *names: str) -> None:
+        """Refuse columns that are not there."""
+        replace(self.source, names=tuple(self.columns)).require(*names)
+
+    def error(self, problem: str, row: int) -> DataError:
+        """The error of a row, with its line where the file has lines."""
+        return DataError(problem, self.path, self.source.line(row))
+
+    def has_missing(self, name: str) -> bool:
+        """Whether a value of a column is missing."""
+        return bool(self.columns[name].null_count)
+
+    def texts(self, name: str) -> list[str]:
+        """A column as stripped strings; a missing value is an error. 3.0 and 3 are the same."""
+        values = self.columns[name].to_pylist()
+        if None in values:
+            raise self.error(f"column {name!r} is empty", values.index(None))
+        if all(isinstance(value, float) and value.is_integer() for value in values):
+            values = [int(value) for value in values]
+        return [str(value).strip() for value in values]
+
+    def numbers(self, names: Sequence[str], *, ignorable: bool = False) -> NDArray[np.float64]:
+        """Columns as finite float64, (rows, columns).
+
+        Args:
+            names: of the columns.
+            ignorable: whether ``dataset.ignore`` could leave a column out.
+        """
+        values = np.empty((self.n, len(names)))
+        for position, name in enumerate(names):
+            column, bad_row = self._numbers(name)
+            if column is None:
+                received = self.columns[name][bad_row].as_py()
+                problem = f"column {name!r} must hold numbers; received {received!r}"
+                raise self.error(problem + _repair(name, ignorable), bad_row)
+            values[:, position] = column
+        finite = np.isfinite(values)
+        if not finite.all():
+            row, position = (int(i) for i in np.argwhere(~finite)[0])
+            name, received = names[position], values[row, position]
+            problem = f"column {name!r} must be finite; received {received}"
+            raise self.error(problem + _repair(name, ignorable), row)
+        return values
+
+    def without(self, features: Sequence[str] | None, ignore: Sequence[str] | None) -> Table:
+        """The table without the columns to ignore; naming features as well is refused."""
+        if not ignore:
+            return self
+        if features:
+            raise DataError("give either dataset.features or dataset.ignore, not both", self.path)
+        self.require(*ignore)
+        kept = {name: column for name, column in self.columns.items() if name not in ignore}
+        return replace(self, columns=kept)
+
+    def where_present(self, name: str) -> Table:
+        """The rows that have a value in a column; their line numbers are lost."""
+        rows = self.columns[name].is_valid()
+        columns = {key: column.filter(rows) for key, column in self.columns.items()}
+        return replace(self, columns=columns)
+
+    def feature_names(
+        self, special: Sequence[str], features: Sequence[str] | None = None
+    ) -> tuple[list[str], tuple[str, ...]]:
+        """Names of the feature columns, and notes on what is left out.
+
+        A column is a feature if it holds any number: a text among its numbers is a mistake, which
+        `numbers` reports. A column of text alone is left out with a note.
+
+        Args:
+            special: columns with another meaning.
+            features: names asked for; default: every column with numbers.
+        """
+        if features:
+            return list(features), ()
+        others = [name for name in self.columns if name not in special]
+        chosen = [name for name in others if self.holds_numbers(name)]
+        if not chosen:
+            raise DataError(f"no numeric feature column besides {', '.join(special)}", self.path)
+        texts = [name for name in others if name not in chosen]
+        if not texts:
+            return chosen, ()
+        names = ", ".join(texts)
+        return chosen, (
+            f"columns of text are no features and are left out: {names} "
+            f"(dataset.ignore=[{names.replace(' ', '')}] leaves them out without this note)",
+        )
+
+    def holds_numbers(self, name: str) -> bool:
+        """Whether a value of a column is a finite number, or all are missing; dates are none."""
+        column = self.columns[name]
+        if is_numeric(column.type) or column.null_count == len(column) or self._are_booleans(name):
+            return True
+        values = column.unique().to_pylist()
+        return any(isinstance(value, str) and math.isfinite(_number(value)) for value in values)
+
+    def _are_booleans(self, name: str) -> bool:
+        """Whether a column of a text file holds nothing but true and false."""
+        if suffix_of(self.path) not in TEXT_SUFFIXES:
+            return False
+        distinct = self.columns[name].unique().drop_null().to_pylist()
+        return 0 < len(distinct) <= 6 and all(value.lower() in _BOOLEANS for value in distinct)
+
+    def _numbers(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
+        """Values, NaN where missing; or ``None`` and the first row that is not a number."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.int8())
+        try:
+            if not pa.types.is_temporal(column.type):
+                return numbers_of(column.cast(pa.float64(), safe=False)), -1
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            pass  # the loop below names the row, and accepts spaces around a number
+        values = column.to_pylist()
+        if self._are_booleans(name):
+            values = [None if value is None else _BOOLEANS[value.lower()] for value in values]
+        numbers = np.full(len(values), np.nan)
+        for row, value in enumerate(values):
+            if value is None:
+                continue
+            try:
+                numbers[row] = float(value)
+            except (TypeError, ValueError):
+                return None, row
+        return numbers, -1
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a table whole."""
+    import pyarrow as pa
+
+    source = open_table(path)
+    batches = list(source.raw_batches(source.names))
+    columns = {}
+    for name in source.names:
+        parts = [batch.column(name) for batch in batches]
+        column = pa.concat_arrays(parts) if parts else pa.array([], pa.string())
+        columns[name] = (
+            column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        )
+    return Table(source, columns)
+
+
+def read_columns(table: RecordTable, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """All values of some columns: lists of texts (``None``: missing), or float64 (NaN: missing)."""
+    parts: dict[str, list[Any]] = {name: [] for name in kinds}
+    rows = 0
+    for batch in table.batches(kinds):
+        rows += batch.num_rows
+        for name, kind in kinds.items():
+            column = batch.column(name)
+            parts[name].append(numbers_of(column) if kind == "number" else column.to_pylist())
+    if not rows:
+        raise DataError("has a header but no records; add some", table.path)
+    return {
+        name: np.concatenate(found)
+        if kinds[name] == "number"
+        else [value for part in found for value in part]
+        for name, found in parts.items()
+    }
+
+
+def typed_columns(
+    raw: Mapping[str, Any], kinds: Mapping[str, Kind], text: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Kind], list[str]]:
+    """Values, kinds and notes: text that holds only numbers becomes numbers.
+
+    Args:
+        raw: values of `read_columns`.
+        kinds: the columns to compare, as they were read.
+        text: columns that stay text. Columns without any value are left out, with a note.
+    """
+    values: dict[str, Any] = {}
+    found: dict[str, Kind] = {}
+    notes = []
+    for name, kind in kinds.items():
+        column = raw[name]
+        numbers = column if kind == "number" else None if name in text else as_numbers(column)
+        if numbers is not None and np.isnan(numbers).all():
+            notes.append(f"column left out, it is empty: {name}")
+        elif numbers is not None:
+            values[name], found[name] = numbers, "number"
+        elif not any(value and value.strip() for value in column):
+            notes.append(f"column left out, it is empty: {name}")
+        else:
+            values[name], found[name] = column, "text"
+    return values, found, notes
+
+
+def as_numbers(column: Sequence[str | None]) -> NDArray[np.float64] | None:
+    """A column as numbers, NaN where empty; ``None`` if it holds anything else.
+
+    A zero in front ("007") marks a code, not a number.
+
+    >>> as_numbers(["1.5", None]), as_numbers(["007"]), as_numbers(["a"])
+    (array([1.5, nan]), None, None)
+    """
+    values = np.full(len(column), np.nan)
+    for row, text in enumerate(column):
+        if text is None or not text.strip():
+            continue
+        digits = text.strip().lstrip("+-")
+        if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
+            return None
+        try:
+            values[row] = float(text)
+        except ValueError:
+            return None
+    return values
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _repair(name: str, ignorable: bool) -> str:
+    otherwise = f", or leave the column out with dataset.ignore=[{name}]" if ignorable else ""
+    return f"; correct the cell{otherwise}"
