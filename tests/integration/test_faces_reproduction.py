@@ -21,7 +21,7 @@ from experiment_runs import ROOT, composed
 from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import Job
 from supclust.hac.family import METHODS
-from supclust.tables.published import printed
+from supclust.tables.paper import printed
 from supclust.tables.split_scores import read_folder
 
 SPLITS = (0, 1, 2)

@@ -14,9 +14,9 @@ import pytest
 from report_pages import ATTACK, BLOCK, CLUSTER, ERROR, POINT, Page, hostile_outputs
 from supclust.cli.main import main
 from supclust.experiment.provenance import source_commit
+from supclust.model.aggregate import summarise
 from supclust.report.data import ReportOptions, gather
 from supclust.report.results_page import results_page
-from supclust.tables.aggregate import summarise
 
 pytestmark = pytest.mark.timeout(600)  # the first compilation, on a busy machine
 

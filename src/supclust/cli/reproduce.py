@@ -118,10 +118,10 @@ def _conclude(options: argparse.Namespace, datasets: list[str]) -> bool:
     """Print the tables; whether some number is further from the paper than allowed."""
     from supclust.data.files import write_text
     from supclust.experiment.results_page import publish, runs_text
+    from supclust.model.aggregate import summarise
     from supclust.model.results import find_results
-    from supclust.tables.aggregate import summarise
     from supclust.tables.differences import out_of_bounds
-    from supclust.tables.views import render
+    from supclust.tables.render import render
 
     results = [r for r in find_results(options.outputs) if r["dataset"] in datasets]
     cells = summarise(results)

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from supclust.experiment.results_page import publish
+from supclust.model.aggregate import summarise
 from supclust.model.results import find_results
-from supclust.tables.aggregate import summarise
+from supclust.tables.render import FORMATS, LAYOUTS, render
 from supclust.tables.split_scores import read_folder
-from supclust.tables.views import FORMATS, LAYOUTS, render
 
 EXAMPLES = (
     "supclust table outputs",

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from supclust.hac.family import METHODS
-from supclust.tables.aggregate import METRICS
+from supclust.model.aggregate import METRICS
 
 NAME = "supclust"
 

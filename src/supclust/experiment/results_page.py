@@ -14,10 +14,10 @@ from typing import Any
 from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.meter import duration
 from supclust.experiment.reproduction import RECORD_FILE
-from supclust.tables.aggregate import summarise
-from supclust.tables.formats import MARKUPS, Table, as_markdown
+from supclust.model.aggregate import summarise
+from supclust.tables.formats import TABLE_FORMATS, Table, as_markdown
+from supclust.tables.render import render
 from supclust.tables.split_scores import read_folder, write_folder
-from supclust.tables.views import render
 
 PAGE, FOLDER = "results.md", "results"
 _REGION = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
@@ -111,7 +111,7 @@ def _distances(folder: Path) -> str:
     cells = summarise(read_folder(folder))
     if not cells:
         return "No results yet."
-    return MARKUPS["markdown"].page([distance_table(distances(grid_of(cells)))])
+    return TABLE_FORMATS["markdown"].page([distance_table(distances(grid_of(cells)))])
 
 
 def _runs(folder: Path) -> str:

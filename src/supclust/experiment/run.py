@@ -88,11 +88,12 @@ def launch(main: Callable[[], Any]) -> None:
 
 
 def _show(settings: Settings, outcome: Any) -> None:
-    from supclust.tables.aggregate import as_text, summarise
+    from supclust.model.aggregate import summarise
+    from supclust.tables.render import render
 
     cells = summarise(outcome.results)
     if cells:
-        print(as_text(cells))
+        print(render(cells))
     folder = settings.outputs / settings.family
     if outcome.skipped:
         print(f"{outcome.skipped} of {len(settings.splits)} results were there already.")

@@ -26,8 +26,9 @@ from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.config import Settings, check_config, check_value, plain
 from supclust.experiment.errors import explain, print_usage_error
 from supclust.experiment.job_progress import SUFFIX, read_progress
+from supclust.model.aggregate import summarise
 from supclust.model.results import read_result
-from supclust.tables.aggregate import as_csv, as_text, summarise
+from supclust.tables.render import render
 
 if TYPE_CHECKING:
     from supclust.experiment.job import Outcome
@@ -130,8 +131,8 @@ def conclude(reports: SweepReports, expected: int) -> Conclusion:
     cells = summarise(results)
     lines = []
     if cells:
-        write_text(reports.outputs / SUMMARY_FILE, as_csv(cells))
-        lines.append(as_text(cells))
+        write_text(reports.outputs / SUMMARY_FILE, render(cells, form="csv"))
+        lines.append(render(cells))
     trained = sum(report["trained"] for report in found)
     skipped = sum(report["skipped"] for report in found)
     lines.append(

@@ -20,7 +20,7 @@ from urllib.parse import urlparse
 from supclust.data.files import write_text
 from supclust.experiment.config import Settings
 from supclust.experiment.epoch_log import EpochLogger
-from supclust.tables.rows import result_rows, result_summary
+from supclust.tables.split_scores import result_rows, result_summary
 
 if TYPE_CHECKING:
     from supclust.data.block import Dataset

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import read_json
 from supclust.model.folder import RECORD_FILE
 from supclust.model.results import RESULT_FILE, find_results, read_result
 
@@ -96,3 +97,18 @@ def _results_with(folder: Path, place: Path) -> Iterator[dict[str, Any]]:
 
 def _result_of(folder: Path) -> dict[str, Any] | None:
     return read_result(folder / RESULT_FILE)
+
+
+def outputs_of(result: Mapping[str, Any]) -> Path | None:
+    """The outputs folder of a result: the one that holds its training; ``None`` if it is gone."""
+    model = result.get("model")
+    if not model:
+        return None
+    parents = Path(result["path"]).resolve().parents
+    return next((folder for folder in parents if (folder / model).is_dir()), None)
+
+
+def training_record(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The record of the training of a result; ``None`` if it is gone or damaged."""
+    outputs = outputs_of(result)
+    return None if outputs is None else read_json(outputs / result["model"] / RECORD_FILE)

@@ -18,7 +18,6 @@ from supclust.metrics.threshold import ThresholdCurve, best_of_curve, threshold_
 from supclust.plot.dendrogram import dendrogram as dendrogram
 from supclust.plot.palette import SOFT, axes_or_new, colour_of, line_of, marker_of
 from supclust.plot.score_table import table as table
-from supclust.tables.aggregate import row_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,23 +98,28 @@ def _as_paths(name: str, given: Path_ | Sequence[Path_]) -> list[list[float]]:
 
 def _paths_below(folder: Path) -> dict[str, list[list[float]]]:
     """Paths of the runs below a folder, by data set and row of the table; one per training."""
-    from supclust.report.data import ReportOptions, gather
+    from supclust.model.aggregate import row_name
+    from supclust.model.results import find_results
+    from supclust.model.sources import training_record
 
-    found: dict[str, dict[str, list[float]]] = {}
-    groups = gather(folder, ReportOptions(trees=False)).groups
-    for group in groups:
-        for result, record in zip(group.results, group.records, strict=True):
-            if record is None or record.get("alpha") is None:
-                continue
+    paths: dict[tuple[str, str], dict[str, list[float]]] = {}
+    done = [result for result in find_results(folder) if result["status"] == "done"]
+    for result in done:
+        record = training_record(result)
+        if record is not None and record.get("alpha") is not None:
             path = [a for a in record.get("alpha_path") or [] if a is not None]
-            name = row_name(result) if len(groups) == 1 else f"{group.dataset}: {row_name(result)}"
-            found.setdefault(name, {})[result["model"]] = path or [record["alpha"]]
-    if not found:
+            runs = paths.setdefault((result["dataset"], row_name(result)), {})
+            runs[result["model"]] = path or [record["alpha"]]
+    if not paths:
         raise ValueError(
             f"no run below {folder} learned alpha. "
             "Train one with `python train.py objective=exp_alpha dataset=faces`."
         )
-    return {name: list(runs.values()) for name, runs in found.items()}
+    several = len({(result["dataset"], result["source"]) for result in done}) > 1
+    return {
+        f"{dataset}: {row}" if several else row: list(runs.values())
+        for (dataset, row), runs in paths.items()
+    }
 
 
 def threshold(

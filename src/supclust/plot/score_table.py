@@ -6,16 +6,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from supclust.model.aggregate import (
+    METRICS,
+    STARS,
+    Cell,
+    legend,
+    score_table,
+    stand_in_warning,
+    summarise,
+)
+from supclust.model.results import find_results
 from supclust.plot.palette import SOFT, axes_or_new
-from supclust.tables.aggregate import METRICS, Cell, result_tables
-from supclust.tables.formats import MARKUPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.table import Cell as TableCell
 
-BEST = MARKUPS["text"].best("")
 TINT = "#dcebf7"
+WORSE = "* p < 0.05 and ** p < 0.01 against it (paired t-test over splits)"
 
 
 def table(
@@ -30,7 +38,7 @@ def table(
     ``*`` and ``**`` mark scores below the best of their column at p < 0.05 and p < 0.01.
 
     Args:
-        source: cells (`supclust.tables.aggregate.summarise`), or a folder of results.
+        source: cells (`supclust.model.aggregate.summarise`), or a folder of results.
         ax: axes to draw in; default: a new figure of the right size.
         metric: ``dendrogram_purity`` or ``pairwise_f1``.
         dataset: title of the data set; may be left out where there is one only.
@@ -40,22 +48,33 @@ def table(
     """
     from matplotlib.transforms import Bbox
 
-    cells = _cells_below(Path(source)) if isinstance(source, str | Path) else list(source)
-    ((title, (head, *body), notes),) = result_tables(
-        _one_table(cells, metric, dataset), MARKUPS["text"]
-    )
-    axes = axes_or_new(ax, (1.6 + 1.35 * len(head), 1.0 + 0.32 * len(body)))
+    cells = summarise(find_results(source)) if isinstance(source, str | Path) else list(source)
+    cells = _one_table(cells, metric, dataset)
+    linkages, rows = score_table(cells)
+    head = ["objective", *linkages, "splits"]
+    axes = axes_or_new(ax, (1.6 + 1.35 * len(head), 1.0 + 0.32 * len(rows)))
     axes.set_axis_off()
-    plain = [[text.removesuffix(BEST) for text in row] for row in body]
-    drawn = axes.table(plain, colLabels=head, cellLoc="center", bbox=Bbox.unit())
+    body = [[row.objective, *map(_text, row.cells), "-".join(map(str, row.splits))] for row in rows]
+    drawn = axes.table(body, colLabels=head, cellLoc="center", bbox=Bbox.unit())
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(10)
-    for (row, column), cell in drawn.get_celld().items():
-        _style(cell, heading=row == 0, best=row > 0 and body[row - 1][column].endswith(BEST))
-    axes.set_title(title, fontsize=11)
-    note = "".join(notes).replace("marked <", "in bold").replace("; ", "\n")
+    best = {
+        (i, j)
+        for i, row in enumerate(rows, start=1)
+        for j, cell in enumerate(row.cells, start=1)
+        if cell is not None and cell.mark == "best"
+    }
+    for place, drawn_cell in drawn.get_celld().items():
+        _style(drawn_cell, heading=place[0] == 0, best=place in best)
+    name, origin = cells[0].dataset, cells[0].source
+    axes.set_title(f"{name}{stand_in_warning(origin)}: {METRICS[metric]}", fontsize=11)
+    note = legend(cells, best="best of a column in bold", worse=WORSE).replace("; ", "\n")
     axes.text(0, -0.03, note, transform=axes.transAxes, va="top", fontsize=8, color=SOFT)
     return axes
+
+
+def _text(cell: Cell | None) -> str:
+    return "–" if cell is None else cell.text + STARS.get(cell.mark, "")
 
 
 def _style(cell: TableCell, *, heading: bool, best: bool) -> None:
@@ -66,26 +85,20 @@ def _style(cell: TableCell, *, heading: bool, best: bool) -> None:
         cell.set_text_props(weight="bold")
 
 
-def _cells_below(folder: Path) -> list[Cell]:
-    from supclust.report.data import ReportOptions, gather
-
-    groups = gather(folder, ReportOptions(trees=False)).groups
-    return [cell for group in groups for cell in group.cells]
-
-
 def _one_table(cells: list[Cell], metric: str, dataset: str | None) -> list[Cell]:
+    """The cells of one metric and one data set."""
     if metric not in METRICS:
         raise ValueError(f"metric must be one of {', '.join(METRICS)}; received {metric!r}.")
-    fitting = [cell for cell in cells if cell.metric == metric and dataset in (None, cell.dataset)]
-    there = sorted({cell.dataset for cell in cells})
-    if not fitting:
+    chosen = [cell for cell in cells if cell.metric == metric and dataset in (None, cell.dataset)]
+    names = sorted({cell.dataset for cell in cells})
+    if not chosen:
         raise ValueError(
             f"no score of {metric} for data set {dataset!r}. "
-            f"There are: {', '.join(there) or 'none'}."
+            f"There are: {', '.join(names) or 'none'}."
         )
-    if len({(cell.dataset, cell.source) for cell in fitting}) > 1:
+    if len({(cell.dataset, cell.source) for cell in chosen}) > 1:
         raise ValueError(
-            f"a picture holds the table of one data set; received {', '.join(there)}. "
-            f"Choose with dataset={there[0]!r} (and cells of one source)."
+            f"a picture holds the table of one data set; received {', '.join(names)}. "
+            f"Choose with dataset={names[0]!r} (and cells of one source)."
         )
-    return fitting
+    return chosen

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from supclust.data.files import read_json
-from supclust.model.folder import RECORD_FILE
+from supclust.model.aggregate import Cell, row_name, summarise
 from supclust.model.results import RESULT_FILE, find_results
-from supclust.report.restore import NotRestorableError, SplitTrees, outputs_of, restore_trees
-from supclust.tables.aggregate import Cell, row_name, summarise
+from supclust.model.sources import training_record
+from supclust.report.restore import NotRestorableError, SplitTrees, restore_trees
 
 _logger = logging.getLogger(__name__)
 
@@ -141,7 +140,7 @@ def _group(results: list[dict[str, Any]], options: ReportOptions) -> DatasetResu
         source=results[0]["source"],
         cells=cells,
         results=results,
-        records=[_record(result) for result in results],
+        records=[training_record(result) for result in results],
         linkage=linkage,
         best=_best(cells, linkage),
     )
@@ -173,8 +172,3 @@ def _chosen(group: DatasetResults, options: ReportOptions) -> dict[str, Any] | N
         and options.split in (None, result["split"])
     ]
     return min(fitting, key=lambda result: (result["split"], result["seed"]), default=None)
-
-
-def _record(result: dict[str, Any]) -> dict[str, Any] | None:
-    outputs = outputs_of(result)
-    return None if outputs is None else read_json(outputs / result["model"] / RECORD_FILE)

@@ -18,8 +18,8 @@ from markupsafe import Markup
 
 import supclust
 from supclust.data.files import write_text
+from supclust.model.aggregate import row_name
 from supclust.report.scale import number, signed
-from supclust.tables.aggregate import row_name
 
 STYLES = ("page.css", "charts.css", "tree.css")
 SCRIPTS = ("tree_model.js", "tree_view.js", "tree_controls.js", "page.js")

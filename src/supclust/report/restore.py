@@ -15,6 +15,7 @@ from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve
 from supclust.model.results import differences
+from supclust.model.sources import outputs_of
 from supclust.report.trees import Points
 
 
@@ -124,15 +125,6 @@ def pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float
     counts = [pair_counts(labels, cut_tree(tree, height=threshold)) for tree, labels in trees]
     pooled = PairCounts(*(sum(column) for column in zip(*counts, strict=True)))
     return float(scores_from_counts(pooled).f1)
-
-
-def outputs_of(result: Mapping[str, Any]) -> Path | None:
-    """The outputs folder of a result: the one that holds its model."""
-    path = Path(result["path"]).resolve()
-    model = result.get("model")
-    if not model:
-        return None
-    return next((folder for folder in path.parents if (folder / model).is_dir()), None)
 
 
 def _training(result: Mapping[str, Any]) -> Any:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from supclust.model.aggregate import METRICS
 from supclust.report.charts import COLOURS
 from supclust.report.data import DatasetResults, Report
 from supclust.report.page import page, render, write_page
 from supclust.report.scores import cut_charts, in_order, marker_of, score_tables, split_strips
 from supclust.report.training import training_charts
 from supclust.report.tree_section import tree_section
-from supclust.tables.aggregate import METRICS
 
 MOST_VALUES = 6
 

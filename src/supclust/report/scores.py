@@ -9,12 +9,13 @@ from typing import Any
 from markupsafe import Markup
 
 from supclust.hac.family import METHODS, TOP_DOWN
+from supclust.metrics.significance import mean_and_deviation
 from supclust.metrics.threshold import ThresholdCurve
+from supclust.model.aggregate import METRICS, linkage_order, row_name, score_table
 from supclust.report.charts import Line, Strip, Upright, line_chart, strip_chart
 from supclust.report.data import DatasetResults
 from supclust.report.restore import LinkageTrees, SplitTrees
 from supclust.report.scale import number
-from supclust.tables.aggregate import METRICS, linkage_order, mean_and_deviation, row_name
 
 KNOWN = (*METHODS, *TOP_DOWN)
 LEAST_F1 = 0.02
@@ -35,13 +36,7 @@ def score_tables(group: DatasetResults) -> list[dict[str, Any]]:
     """One table per metric: linkages, and rows of (objective, cells, numbers of splits)."""
     tables = []
     for metric, name in METRICS.items():
-        cells = [cell for cell in group.cells if cell.metric == metric]
-        linkages = in_order(cell.linkage for cell in cells)
-        rows = []
-        for objective in dict.fromkeys(cell.objective for cell in cells):
-            by_linkage = {cell.linkage: cell for cell in cells if cell.objective == objective}
-            counts = sorted({cell.splits for cell in by_linkage.values()})
-            rows.append((objective, [by_linkage.get(linkage) for linkage in linkages], counts))
+        linkages, rows = score_table([cell for cell in group.cells if cell.metric == metric])
         if rows:
             tables.append({"name": name, "linkages": linkages, "rows": rows})
     return tables

@@ -7,11 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from supclust.metrics.significance import mean_and_deviation
+from supclust.model.aggregate import row_name
 from supclust.report.charts import Line, Strip, line_chart, strip_chart
 from supclust.report.data import DatasetResults
 from supclust.report.scale import PERCENT, number
 from supclust.report.scores import marker_of
-from supclust.tables.aggregate import mean_and_deviation, row_name
 
 PARTS = {"within": "pairs of one cluster", "across": "pairs of different clusters"}
 

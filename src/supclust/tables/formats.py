@@ -1,40 +1,27 @@
-"""Tables of strings as text, Markdown or LaTeX; the marks of the paper in each."""
+"""Tables of strings as text, Markdown or LaTeX, with the marks of the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """A table to be shown.
-
-    Attributes:
-        title: above it.
-        rows: the header first.
-        notes: below it.
-    """
+    """A table to be shown: title above, rows with the header first, notes below."""
 
     title: str
     rows: list[list[str]]
     notes: tuple[str, ...] = ()
 
 
-class Markup(NamedTuple):
-    """How one format shows a table, and a score that is best or significantly worse.
-
-    Attributes:
-        best: highest mean of its column.
-        worse: p < 0.05 against the best.
-        much_worse: p < 0.01 against the best.
-        about_best: what the mark of the best means.
-        about_worse: what the marks of the others mean.
-        page: tables as one text.
-    """
+class TableFormat(NamedTuple):
+    """How one format shows a table, and a score that is best or significantly lower."""
 
     best: Callable[[str], str]
     worse: Callable[[str], str]
+    """Marks a score with p < 0.05 in the test against the best."""
     much_worse: Callable[[str], str]
+    """The same with p < 0.01."""
     about_best: str
     about_worse: str
     page: Callable[[Sequence[Table]], str]
@@ -44,12 +31,11 @@ class Markup(NamedTuple):
         marks = {"best": self.best, "p<0.05": self.worse, "p<0.01": self.much_worse}
         return marks[mark](text) if mark in marks else text
 
-    def legend(self, marks: Iterable[str]) -> str:
-        """What the marks that are there mean, after a semicolon; nothing where there are none."""
-        there = set(marks)
-        best = [self.about_best] if there & {"best"} else []
-        worse = [self.about_worse] if there & {"p<0.05", "p<0.01"} else []
-        return "; " + ", ".join(best + worse) if best + worse else ""
+
+def with_note(tables: Sequence[Table], note: str) -> list[Table]:
+    """The tables, with a note below the last."""
+    *first, last = tables
+    return [*first, last._replace(notes=(*last.notes, "", note))]
 
 
 def as_text(tables: Sequence[Table]) -> str:
@@ -69,7 +55,7 @@ def as_markdown(tables: Sequence[Table]) -> str:
     """GitHub tables."""
     blocks = []
     for table in tables:
-        lines = [f"| {' | '.join(cell for cell in row)} |" for row in table.rows]
+        lines = [f"| {' | '.join(row)} |" for row in table.rows]
         lines.insert(1, "|" + " --- |" * len(table.rows[0]))
         notes = [line for note in table.notes if note for line in ("", note)]
         blocks.append("\n".join([f"### {table.title}", "", *lines, *notes]))
@@ -110,8 +96,8 @@ _LATEX = {
 
 
 _STARS = "* p < 0.05 and ** p < 0.01 against it (paired t-test over splits)"
-MARKUPS = {
-    "text": Markup(
+TABLE_FORMATS = {
+    "text": TableFormat(
         lambda text: f"{text} <",
         lambda text: f"{text}*",
         lambda text: f"{text}**",
@@ -119,7 +105,7 @@ MARKUPS = {
         _STARS,
         as_text,
     ),
-    "markdown": Markup(
+    "markdown": TableFormat(
         lambda text: f"**{text}**",
         lambda text: f"{text}\\*",
         lambda text: f"{text}\\*\\*",
@@ -127,7 +113,7 @@ MARKUPS = {
         _STARS.replace("*", "\\*"),
         as_markdown,
     ),
-    "latex": Markup(
+    "latex": TableFormat(
         lambda text: f"\\textbf{{{text}}}",
         lambda text: f"\\underline{{{text}}}",
         lambda text: f"\\underline{{\\underline{{{text}}}}}",

@@ -15,7 +15,7 @@ import supclust
 from supclust import plot
 from supclust.data.files import write_json
 from supclust.metrics import best_threshold, pairwise_scores, threshold_curve
-from supclust.tables.aggregate import Cell
+from supclust.model.aggregate import Cell
 
 
 def legend_of(axes) -> list[str]:

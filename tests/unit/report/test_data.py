@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from supclust.model.aggregate import Cell
 from supclust.report.data import _best
-from supclust.tables.aggregate import Cell
 
 
 def test_of_equal_objectives_the_marked_one_is_the_headline() -> None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from report_pages import Page
 from supclust.hac.family import METHODS
+from supclust.model.aggregate import summarise
 from supclust.objectives import OBJECTIVES
 from supclust.report.data import DatasetResults, Report
 from supclust.report.results_page import results_page
-from supclust.tables.aggregate import summarise
 
 SPLITS, EPOCHS = 50, 100
 

@@ -12,12 +12,12 @@ import pytest
 
 from supclust.cli import main as cli
 from supclust.hac.family import METHODS
+from supclust.model.aggregate import summarise
 from supclust.objectives import OBJECTIVES
-from supclust.tables.aggregate import summarise
 from supclust.tables.differences import out_of_bounds
-from supclust.tables.published import BEST_LINKAGE, Key, printed, published
+from supclust.tables.paper import BEST_LINKAGE, Key, printed, published
+from supclust.tables.render import FORMATS, render
 from supclust.tables.split_scores import as_csv, read_csv, read_folder, write_folder
-from supclust.tables.views import FORMATS, render
 
 SHIFTS = (-0.01, 0.0, 0.01)  # of three splits
 

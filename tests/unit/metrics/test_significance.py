@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from supclust.tables.significance import marks, paired_t_test
+from supclust.metrics.significance import marks, paired_t_test
 
 
 @pytest.mark.parametrize("k", [2, 3, 50])

@@ -14,8 +14,8 @@ from scipy import stats
 
 from supclust.cli import main as cli
 from supclust.data.files import write_json
-from supclust.tables.aggregate import summarise
-from supclust.tables.views import FORMATS, render
+from supclust.model.aggregate import summarise
+from supclust.tables.render import FORMATS, render
 
 
 def results(rng: np.random.Generator, **changes: Any) -> list[dict[str, Any]]:
