@@ -1,0 +1,89 @@
+"""An objective of another package: one Python file and one YAML file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiment_runs import arguments, result, train_here, write_points
+from supclust import SupervisedHAC
+from supclust.cli import main as cli
+
+MODULE = '''
+from supclust.losses import all_pairs_loss
+from supclust.objectives import Objective
+
+
+class Doubled(Objective):
+    """All pairs, with a factor."""
+
+    name = "doubled"
+
+    def __init__(self, *args, factor=2.0, **more):
+        super().__init__(*args, **more)
+        self.factor = factor
+
+    def block_losses(self, dissimilarity, batch):
+        hinges = self.recipe.hinges("sum")
+        return self.factor * all_pairs_loss(
+            dissimilarity, batch.labels, lengths=batch.lengths, block_reduction="none", **hinges
+        )
+'''
+YAML = """
+# All pairs, with a factor.
+_target_: elsewhere.Doubled
+_partial_: true
+name: doubled
+factor: 3.0
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder as of installed packages, with a package that registers an objective."""
+    folder = tmp_path / "site"
+    info = folder / "elsewhere-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / "elsewhere.py").write_text(MODULE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[supclust.objectives]\ndoubled = elsewhere:Doubled\n")
+    (folder / "conf" / "objective").mkdir(parents=True)
+    (folder / "conf" / "objective" / "doubled.yaml").write_text(YAML)
+    monkeypatch.syspath_prepend(folder)
+    yield folder
+    sys.modules.pop("elsewhere", None)
+
+
+def test_train_py_sweeps_it(package: Path, tmp_path: Path) -> None:
+    words = ["--config-dir", str(package / "conf"), "-m", *arguments(tmp_path), "split=0"]
+    assert train_here(*words, "objective=doubled,all_pairs", "linkage=average") == 0
+    own = result(tmp_path, "doubled", 0, "average")
+    assert own["status"] == "done" and own["objective"] == "doubled"
+    assert own["config"]["objective_options"] == {"factor": 3.0}
+    assert "objective_options" not in result(tmp_path, "all_pairs", 0, "average")["config"]
+
+
+def test_fit_and_the_estimator_find_it_by_name(package: Path, tmp_path: Path) -> None:
+    points = write_points(tmp_path / "points.csv")
+    words = ["fit", str(points), "--label", "who", "--block", "where", "--epochs", "3"]
+    assert cli.main([*words, "--objective", "doubled", "-o", str(tmp_path / "model")]) == 0
+    record = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert record["objective"] == "doubled"
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 5)
+    X = rng.normal(size=(30, 3)) + 4 * y[:, None]
+    model = SupervisedHAC("doubled", "average", max_epochs=3).fit(X, y)
+    assert model.model_.objective == "doubled"
+
+
+def test_a_class_whose_name_differs_from_its_configuration_is_refused(
+    package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*arguments(tmp_path), "objective=mst", "objective.name=doubled"]
+    assert train_here(*words) == 2
+    assert "must be the same; received 'doubled' and 'mst'" in capsys.readouterr().err
