@@ -23,7 +23,7 @@ from supclust.estimator.preparation import (
     train_and_dev,
 )
 from supclust.hac.tree import Floats
-from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.metrics.pairwise import pooled_scores
 
 if TYPE_CHECKING:
     from supclust.dissimilarity import Dissimilarity
@@ -232,13 +232,8 @@ class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
         blocks = read_blocks(self, X, groups, reset=False)
         codes = label_codes(y, blocks.n)
         predicted = self.predict(X, groups)
-        pooled = PairCounts(0, 0, 0)
-        for rows in blocks.rows:
-            known = rows[codes[rows] >= 0]
-            if len(known):
-                counts = pair_counts(codes[known], predicted[known])
-                pooled = PairCounts(*(a + b for a, b in zip(pooled, counts, strict=True)))
-        return scores_from_counts(pooled).f1
+        labelled = [rows[codes[rows] >= 0] for rows in blocks.rows]
+        return pooled_scores((codes[rows], predicted[rows]) for rows in labelled if len(rows)).f1
 
     def save(self, folder: str | Path) -> Path:
         """Write what was learned into a folder, without pickle and without a function ``pairs``."""

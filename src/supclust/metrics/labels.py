@@ -26,7 +26,7 @@ def encode_labels(labels: ArrayLike, n_points: int | None = None, name: str = "l
 
     Args:
         labels: (n,) hashable values, n >= 1; NaN and None count as missing and are refused.
-        n_points: the length that is required, where the caller knows it.
+        n_points: the required length, if there is one.
         name: what to call the argument in messages.
 
     Returns:
@@ -52,10 +52,10 @@ def encode_labels(labels: ArrayLike, n_points: int | None = None, name: str = "l
     else:
         # A list such as [1, "1"] has become an array of strings: hash the values as given.
         given = labels if isinstance(labels, (list, tuple)) else array.tolist()
-        known = _numbered(given, name)
-        missing = any(label is None or label != label for label in known)
-        values = np.fromiter(map(known.__getitem__, given), dtype=np.int64, count=len(array))
-        codes = Codes(values, len(known))
+        code_of = _numbered(given, name)
+        missing = any(label is None or label != label for label in code_of)
+        values = np.fromiter(map(code_of.__getitem__, given), dtype=np.int64, count=len(array))
+        codes = Codes(values, len(code_of))
     if missing:
         raise ValueError(
             f"{name} must not be missing; received NaN or None among them; "

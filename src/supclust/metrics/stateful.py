@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,21 +16,54 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torchmetrics import Metric
 
-from supclust.metrics.bcubed import BCubedSums, bcubed_from_sums, bcubed_sums
-from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.metrics.bcubed import BCubedScores, BCubedSums, bcubed_from_sums, bcubed_sums
+from supclust.metrics.pairwise import (
+    PairCounts,
+    PairwiseScores,
+    pair_counts,
+    scores_from_counts,
+)
 from supclust.metrics.purity import dendrogram_purity
 
 
 class _BlockMetric(Metric):
-    """A metric whose state is sums over blocks, so that blocks and processes simply add up."""
+    """A metric whose state is sums over blocks, so that blocks and processes add up."""
 
     is_differentiable = False
     higher_is_better = True
     full_state_update = False
+    sums: ClassVar[dict[str, torch.dtype]]
 
-    def _add_sums(self, dtype: torch.dtype, *names: str) -> None:
-        for name in names:
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for name, dtype in self.sums.items():
             self.add_state(name, torch.zeros((), dtype=dtype), dist_reduce_fx="sum")
+
+
+class _FlatMetric(_BlockMetric):
+    """Precision, recall and F1 of flat clusterings, from the sums of a subclass."""
+
+    def update(self, labels_true: Any, labels_pred: Any, lengths: Any = None) -> None:
+        """Add one block, a list of blocks, or (b, n) padded labels with ``lengths`` (b,)."""
+        for true, pred in _together(_blocks(labels_true, lengths), _blocks(labels_pred, lengths)):
+            for name, value in self._block_sums(true, pred)._asdict().items():
+                setattr(self, name, getattr(self, name) + value)
+
+    def compute(self) -> dict[str, Tensor]:
+        """Scores of all blocks so far."""
+        totals = {name: getattr(self, name) for name in self.sums}
+        scores = self._scores(**{name: total.item() for name, total in totals.items()})
+        device = next(iter(totals.values())).device
+        return {
+            name: torch.tensor(value, dtype=torch.float64, device=device)
+            for name, value in scores._asdict().items()
+        }
+
+    def _block_sums(self, true: Any, pred: Any) -> PairCounts | BCubedSums:
+        raise NotImplementedError
+
+    def _scores(self, **sums: Any) -> PairwiseScores | BCubedScores:
+        raise NotImplementedError
 
 
 class DendrogramPurity(_BlockMetric):
@@ -48,10 +81,7 @@ class DendrogramPurity(_BlockMetric):
     defined: Tensor
     undefined: Tensor
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._add_sums(torch.float64, "total")
-        self._add_sums(torch.int64, "defined", "undefined")
+    sums: ClassVar = {"total": torch.float64, "defined": torch.int64, "undefined": torch.int64}
 
     def update(self, trees: Any, labels: Any) -> None:
         """Add blocks: a ``Dendrogram`` or one or more (n - 1, 4) trees, and their labels.
@@ -77,7 +107,7 @@ class DendrogramPurity(_BlockMetric):
         return self.total / self.defined
 
 
-class PairwiseF1(_BlockMetric):
+class PairwiseF1(_FlatMetric):
     """Pairwise precision, recall and F1 with pair counts pooled over blocks.
 
     ``compute`` gives a dict of scalar tensors: ``precision``, ``recall``, ``f1``.
@@ -88,29 +118,16 @@ class PairwiseF1(_BlockMetric):
     0.5
     """
 
-    true: Tensor
-    predicted: Tensor
-    shared: Tensor
+    sums: ClassVar = {"true": torch.int64, "predicted": torch.int64, "shared": torch.int64}
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._add_sums(torch.int64, "true", "predicted", "shared")
+    def _block_sums(self, true: Any, pred: Any) -> PairCounts:
+        return pair_counts(true, pred)
 
-    def update(self, labels_true: Any, labels_pred: Any, lengths: Any = None) -> None:
-        """Add one block, a list of blocks, or (b, n) padded labels with ``lengths`` (b,)."""
-        for true, pred in _together(_blocks(labels_true, lengths), _blocks(labels_pred, lengths)):
-            counts = pair_counts(true, pred)
-            self.true += counts.true
-            self.predicted += counts.predicted
-            self.shared += counts.shared
-
-    def compute(self) -> dict[str, Tensor]:
-        """Scores of the pooled counts."""
-        counts = PairCounts(int(self.true), int(self.predicted), int(self.shared))
-        return _tensors(scores_from_counts(counts)._asdict(), self.true.device)
+    def _scores(self, **sums: Any) -> PairwiseScores:
+        return scores_from_counts(PairCounts(**sums))
 
 
-class BCubed(_BlockMetric):
+class BCubed(_FlatMetric):
     """B-cubed precision, recall and F1, averaged over the points of all blocks.
 
     ``compute`` gives a dict of scalar tensors: ``precision``, ``recall``, ``f1``.
@@ -121,34 +138,13 @@ class BCubed(_BlockMetric):
     1.0
     """
 
-    precision: Tensor
-    recall: Tensor
-    points: Tensor
+    sums: ClassVar = {"precision": torch.float64, "recall": torch.float64, "points": torch.int64}
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._add_sums(torch.float64, "precision", "recall")
-        self._add_sums(torch.int64, "points")
+    def _block_sums(self, true: Any, pred: Any) -> BCubedSums:
+        return bcubed_sums(true, pred)
 
-    def update(self, labels_true: Any, labels_pred: Any, lengths: Any = None) -> None:
-        """Add one block, a list of blocks, or (b, n) padded labels with ``lengths`` (b,)."""
-        for true, pred in _together(_blocks(labels_true, lengths), _blocks(labels_pred, lengths)):
-            sums = bcubed_sums(true, pred)
-            self.precision += sums.precision
-            self.recall += sums.recall
-            self.points += sums.points
-
-    def compute(self) -> dict[str, Tensor]:
-        """Means over all points so far."""
-        sums = BCubedSums(float(self.precision), float(self.recall), int(self.points))
-        return _tensors(bcubed_from_sums(sums)._asdict(), self.points.device)
-
-
-def _tensors(scores: dict[str, float], device: torch.device) -> dict[str, Tensor]:
-    return {
-        name: torch.tensor(value, dtype=torch.float64, device=device)
-        for name, value in scores.items()
-    }
+    def _scores(self, **sums: Any) -> BCubedScores:
+        return bcubed_from_sums(BCubedSums(**sums))
 
 
 def _to_numpy(array: Any) -> Any:
@@ -169,7 +165,7 @@ def _is_several(value: Any, axes: int) -> bool:
 def _blocks(labels: Any, lengths: Any, width: int | None = None) -> list[Any]:
     """Labels of each block; where lengths are given, without padding and without empty blocks.
 
-    Where the padded ``width`` is known, a block has as many labels as points, or that many.
+    With the padded ``width`` given, a block has as many labels as points, or that many.
     """
     several = lengths is not None or _is_several(labels, axes=1)
     blocks: list[Any] = [_to_numpy(block) for block in (labels if several else [labels])]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supclust.hac.tree import Floats
-from supclust.metrics.merges import MergePairs, merge_pairs
+from supclust.metrics.pairwise import score_arrays
+from supclust.metrics.purity import MergePairs, merge_pairs
 
 
 class BestThreshold(NamedTuple):
@@ -87,7 +88,7 @@ def threshold_curve(trees: Iterable[tuple[ArrayLike, ArrayLike]]) -> ThresholdCu
 
 
 def curve_from_merges(merges: Sequence[MergePairs]) -> ThresholdCurve:
-    """Finish ``threshold_curve`` from ``merge_pairs`` results that are already at hand."""
+    """Finish ``threshold_curve`` from ``merge_pairs`` results computed before."""
     if not merges:
         raise ValueError(
             "a threshold needs at least one tree; received none; "
@@ -107,9 +108,7 @@ def curve_from_merges(merges: Sequence[MergePairs]) -> ThresholdCurve:
     return ThresholdCurve(
         np.append(-np.inf, heights),
         _between(heights),
-        shared / np.maximum(predicted, 1) + (predicted == 0),
-        shared / max(true, 1) + float(true == 0),
-        2 * shared / np.maximum(predicted + true, 1) + (predicted + true == 0),
+        *score_arrays(true, predicted, shared),
     )
 
 

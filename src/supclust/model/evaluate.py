@@ -15,9 +15,8 @@ from supclust.data.datamodule import BlockDataModule, Part
 from supclust.hac.family import TOP_DOWN, alpha_of
 from supclust.hac.topdown import random_tree, recursive_sparsest_cut
 from supclust.hac.tree import Floats, Ints, cut_tree
-from supclust.metrics.merges import merge_pairs
-from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
-from supclust.metrics.purity import mean_purity, purity_from_merges
+from supclust.metrics.pairwise import pooled_scores
+from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
 from supclust.metrics.threshold import best_of_curve, curve_from_merges
 from supclust.objectives import Objective
 
@@ -130,11 +129,8 @@ def _scores(dev: list[ScoredTree] | None, test: list[ScoredTree]) -> dict[str, A
 def _flat_scores(trees: list[ScoredTree], threshold: float | None) -> dict[str, float | None]:
     if threshold is None:
         return {"precision": None, "recall": None, "pairwise_f1": None}
-    counts = [
-        pair_counts(scored.labels, cut_tree(scored.tree, height=threshold)) for scored in trees
-    ]
-    pooled = PairCounts(*(sum(column) for column in zip(*counts, strict=True)))
-    precision, recall, f1 = scores_from_counts(pooled)
+    flat = [(scored.labels, cut_tree(scored.tree, height=threshold)) for scored in trees]
+    precision, recall, f1 = pooled_scores(flat)
     return {"precision": precision, "recall": recall, "pairwise_f1": f1}
 
 

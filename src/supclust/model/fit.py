@@ -24,7 +24,7 @@ from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
 from supclust.hac.family import METHODS, alpha_of, check_alpha
 from supclust.hac.module import ExpLinkHAC
 from supclust.hac.tree import cut_tree
-from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.purity import dendrogram_purity, mean_purity
 from supclust.metrics.threshold import best_threshold
 from supclust.model.folder import numerical_versions
@@ -129,9 +129,8 @@ def choose_cut(model: TrainedModel, blocks: Sequence[Block]) -> TrainedModel:
     """
     trees = [(model.tree(block.features), block.labels) for block in blocks]
     threshold = best_threshold(trees).threshold
-    counts = [pair_counts(labels, cut_tree(Z, height=threshold)) for Z, labels in trees]
-    pooled = PairCounts(*(sum(column) for column in zip(*counts, strict=True)))
-    precision, recall, f1 = scores_from_counts(pooled)
+    flat = [(labels, cut_tree(Z, height=threshold)) for Z, labels in trees]
+    precision, recall, f1 = pooled_scores(flat)
     purity = mean_purity(dendrogram_purity(Z, labels) for Z, labels in trees).mean
     scores = {
         "dendrogram_purity": purity, "precision": precision, "recall": recall, "pairwise_f1": f1

@@ -15,7 +15,7 @@ from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.linear import LinearPair
 from supclust.hac._linkage import linkage
 from supclust.hac.tree import Floats, Ints, cut_tree
-from supclust.metrics.rand import adjusted_rand
+from supclust.metrics.pairwise import adjusted_rand
 from supclust.metrics.threshold import best_threshold
 from supclust.objectives import Recipe, objective_class, quiet_trainer
 

@@ -16,8 +16,8 @@ from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.mahalanobis import Mahalanobis
 from supclust.hac._linkage import linkage
 from supclust.hac.tree import Floats, Ints, cut_tree
+from supclust.metrics.pairwise import adjusted_rand
 from supclust.metrics.purity import dendrogram_purity
-from supclust.metrics.rand import adjusted_rand
 from supclust.objectives import MST, Objective, Recipe, fit_alpha, quiet_trainer
 
 FOLDER, NAME = "shapes2d", "pathbased"

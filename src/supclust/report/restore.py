@@ -12,7 +12,7 @@ from supclust.experiment.config import Settings, fingerprint
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.store import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
-from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
+from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve
 from supclust.model.results import differences
 from supclust.model.sources import outputs_of
@@ -122,9 +122,8 @@ def pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float
     """Pairwise F1 at a cut, pair counts pooled over trees with their labels."""
     if threshold is None or not trees:
         return None
-    counts = [pair_counts(labels, cut_tree(tree, height=threshold)) for tree, labels in trees]
-    pooled = PairCounts(*(sum(column) for column in zip(*counts, strict=True)))
-    return float(scores_from_counts(pooled).f1)
+    flat = [(labels, cut_tree(tree, height=threshold)) for tree, labels in trees]
+    return pooled_scores(flat).f1
 
 
 def _training(result: Mapping[str, Any]) -> Any:

@@ -21,7 +21,7 @@ from supclust.hac.tree import (
     joining_heights,
     leaf_counts,
 )
-from supclust.metrics.merges import MergePairs
+from supclust.metrics.purity import MergePairs
 
 MOST_LEAVES = 1500
 """Of a larger tree, the lowest merges are hidden: a leaf then stands for several points."""
@@ -112,7 +112,7 @@ def label_counts(tree: Floats, labels: Ints) -> Ints:
 
 
 def labelled_merges(tree: Floats, labels: Ints) -> MergePairs:
-    """Like `supclust.metrics.merges.merge_pairs`, counting only the points that have a label.
+    """Like `supclust.metrics.purity.merge_pairs`, counting only the points that have a label.
 
     Args:
         tree: (n - 1, 4) in SciPy form.

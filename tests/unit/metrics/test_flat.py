@@ -19,6 +19,7 @@ from supclust.metrics import (
     bcubed_sums,
     pair_counts,
     pairwise_scores,
+    pooled_scores,
     scores_from_counts,
 )
 
@@ -111,7 +112,7 @@ def test_blocks_pool_by_adding(rng: np.random.Generator) -> None:
     whole = (true + apart).ravel(), (pred + apart).ravel()
     blocks = list(zip(true, pred, strict=True))
     pooled = PairCounts(*map(sum, zip(*(pair_counts(*block) for block in blocks), strict=True)))
-    assert scores_from_counts(pooled) == pairwise_scores(*whole)
+    assert scores_from_counts(pooled) == pairwise_scores(*whole) == pooled_scores(blocks)
     sums = BCubedSums(*map(sum, zip(*(bcubed_sums(*block) for block in blocks), strict=True)))
     assert bcubed_from_sums(sums) == pytest.approx(bcubed_scores(*whole), rel=1e-12)
 
