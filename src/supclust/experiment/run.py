@@ -1,22 +1,33 @@
-"""One run of ``train.py``: from the composed configuration to results and an exit code."""
+"""``train.py``: from a composed configuration to results and an exit code, one job or a sweep."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import math
 import os
 import sys
+import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf, flag_override
 
-from supclust.experiment.config import Settings, plain
-from supclust.experiment.errors import INTERRUPTED, explain, usage_error
-from supclust.experiment.sweep import SweepReports, running_sweeps
+from supclust.experiment.config import Settings, check_config, check_value, plain
+from supclust.experiment.errors import INTERRUPTED, explain, print_usage_error, usage_error
+from supclust.experiment.sweep import Sweep
 
+# Settings that name the folder already, or have no influence on numbers.
+_NAMED = ("dataset", "objective", "linkage", "split", "seed", "axes", "logger", "dataset.path")
 _logger = logging.getLogger(__name__)
+_running: list[SweepCallback] = []
 
 
 def run(cfg: DictConfig) -> float | None:
@@ -39,9 +50,8 @@ def run(cfg: DictConfig) -> float | None:
     from supclust.experiment.job import Job, Outcome
 
     outcome = Outcome()
-    watched = None
-    if settings.sweep_id is not None:
-        watched = SweepReports(settings.outputs, settings.sweep_id).progress_path(number)
+    sweep = settings.sweep_id and Sweep(settings.outputs, settings.sweep_id)
+    watched = sweep.progress_path(number) if sweep else None
     try:
         job = Job(settings, progress=not multirun and sys.stderr.isatty(), watched=watched)
         outcome = job.outcome
@@ -56,8 +66,8 @@ def run(cfg: DictConfig) -> float | None:
             outcome.failures = dict.fromkeys(settings.splits, reason)
         if set(outcome.failures.values()) == {reason}:
             outcome.mistake = usage_error(error)
-    if settings.sweep_id is not None:
-        SweepReports(settings.outputs, settings.sweep_id).add(settings, outcome)
+    if sweep:
+        sweep.report(settings, outcome)
     if not multirun:
         _show(settings, outcome)
     return _selection(outcome)
@@ -73,8 +83,8 @@ def launch(main: Callable[[], Any]) -> None:
     try:
         main()
     except KeyboardInterrupt:
-        for sweep in running_sweeps():
-            sweep.abandon()
+        for callback in [*_running]:
+            callback.stop()
         print("Interrupted. The same command goes on from here.", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except Exception as error:
@@ -82,9 +92,98 @@ def launch(main: Callable[[], Any]) -> None:
             raise
         code = explain(error)
         # A worker process that dies ends the sweep with an error; its results are summarised.
-        for sweep in running_sweeps():
-            sweep.conclude()
+        for callback in [*_running]:
+            callback.conclude()
         sys.exit(code)
+
+
+class SweepCallback(Callback):
+    """Hydra callback: checks a sweep, names its axes, and prints a table at its end."""
+
+    def __init__(self) -> None:
+        self.sweep: Sweep | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Jobs in other processes get a copy without the thread of the bar."""
+        return {**self.__dict__, "sweep": None}
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Refuse illegal values, and give the jobs the sweep's id and the axes of its folders."""
+        try:
+            overrides = sweep_overrides(config)
+            check_config(plain(config))
+            swept = swept_values(overrides)
+            for key, values in swept.items():
+                for value in values:
+                    check_value(key, value)
+        except Exception as error:
+            sys.exit(explain(error))
+        sweep_id = uuid.uuid4().hex[:12]
+        # Repeating a command gives the same W&B group.
+        text = " ".join(sorted(override.input_line or "" for override in overrides))
+        group = f"sweep-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        added = [f"sweep.id={sweep_id}", f"sweep.group={group}"]
+        axes = further_axes(swept, plain(config)["axes"])
+        if axes:
+            added.append(f"axes=[{','.join(axes)}]")
+        with flag_override(config, ["readonly", "struct"], [False, False]):
+            config.hydra.overrides.hydra = [*config.hydra.overrides.hydra, *added]
+        n_jobs = math.prod(len(values) for values in swept.values())
+        self.sweep = Sweep(Path(config.paths.outputs), sweep_id, n_jobs)
+        self.sweep.start()
+        _running.append(self)
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """Print the table and the failures; these make the exit code."""
+        code = self.conclude()
+        if code:
+            sys.exit(code)
+
+    def conclude(self) -> int:
+        """Print the table and the failures; return the exit code of `Sweep.summarise`."""
+        if self.sweep is None:
+            return 0
+        text, code, usage_errors = self.sweep.summarise()
+        self.stop()
+        print(text, flush=True)
+        for message in usage_errors:
+            print_usage_error(message)
+        return code
+
+    def stop(self) -> None:
+        """Remove bar and reports without a summary: interrupted jobs have not failed."""
+        if self.sweep is not None:
+            self.sweep.stop()
+            _running.remove(self)
+
+
+def sweep_overrides(config: DictConfig) -> list[Override]:
+    """Everything that the sweep sets: the template's parameters, then the command line."""
+    params = OmegaConf.select(config, "hydra.sweeper.params") or {}
+    lines = [*(f"{key}={value}" for key, value in params.items()), *config.hydra.overrides.task]
+    hydra = GlobalHydra.instance()
+    loader = hydra.config_loader() if hydra.is_initialized() else None  # expands glob(*)
+    return list(OverridesParser.create(loader).parse_overrides(lines))
+
+
+def swept_values(overrides: list[Override]) -> dict[str, list[Any]]:
+    """Values of every setting that was set; the last override of a setting counts."""
+    swept: dict[str, list[Any]] = {}
+    parse = OverridesParser.create().parse_override
+    for override in overrides:
+        values = [override.value()]
+        if override.is_discrete_sweep():
+            values = [parse(f"x={text}").value() for text in override.sweep_string_iterator()]
+        swept[override.key_or_group] = values
+    return swept
+
+
+def further_axes(swept: dict[str, list[Any]], given: list[str]) -> list[str]:
+    """Swept settings that the name of the folder does not contain yet."""
+    names = {"dissimilarity": "dissimilarity.name", "trainer": "trainer.accelerator"}
+    keys = [names.get(key, key) for key, values in swept.items() if len(values) > 1]
+    new = [key for key in keys if key not in _NAMED and not key.startswith(("paths.", "hydra"))]
+    return list(dict.fromkeys([*given, *new])) if new else []
 
 
 def _show(settings: Settings, outcome: Any) -> None:

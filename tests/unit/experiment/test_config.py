@@ -10,7 +10,7 @@ import pytest
 
 from experiment_runs import composed
 from supclust.experiment.config import Settings, check_value, fingerprint, plain, splits_of
-from supclust.experiment.sweep import further_axes, swept_values
+from supclust.experiment.run import further_axes, swept_values
 
 
 @pytest.fixture(scope="module")

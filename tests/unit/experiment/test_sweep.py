@@ -13,14 +13,8 @@ from supclust.experiment import run
 from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import Outcome
 from supclust.experiment.job_progress import JobProgress
-from supclust.experiment.sweep import (
-    SweepBar,
-    SweepCallback,
-    SweepReports,
-    conclude,
-    label,
-    running_sweeps,
-)
+from supclust.experiment.run import SweepCallback
+from supclust.experiment.sweep import Sweep
 
 
 def job(outputs: Path, number: int, *more: str) -> Settings:
@@ -40,36 +34,38 @@ def finish(settings: Settings, split: int, score: float) -> dict[str, Any]:
 
 
 @pytest.fixture
-def reports(tmp_path: Path) -> SweepReports:
-    made = SweepReports(tmp_path, "id")
-    made.open()
+def sweep(tmp_path: Path) -> Sweep:
+    made = Sweep(tmp_path, "id")
+    made.start()
     return made
 
 
-def test_a_good_sweep_is_a_table_and_exit_code_0(tmp_path: Path, reports: SweepReports) -> None:
+def test_a_good_sweep_is_a_table_and_exit_code_0(tmp_path: Path, sweep: Sweep) -> None:
     for number, objective in enumerate(("mst", "best")):
         settings = job(tmp_path, number, f"objective={objective}")
         results = [finish(settings, split, 0.5 + split / 10) for split in (0, 1)]
-        reports.add(settings, Outcome(results=results, trained=2 - number, skipped=number))
-    text, code, mistakes = conclude(reports, 2)
-    assert code == 0 and mistakes == [] and "FAILED" not in text
+        sweep.report(settings, Outcome(results=results, trained=2 - number, skipped=number))
+    sweep.n_jobs = 2
+    text, code, usage_errors = sweep.summarise()
+    assert code == 0 and usage_errors == [] and "FAILED" not in text
     assert "55.0 ± 7.1" in text
     assert "results: 4, of them trained now 3, there already 1" in text
     assert (tmp_path / "summary.csv").read_text().count("\n") == 1 + 2 * 2
-    reports.remove()
+    sweep.stop()
     assert not (tmp_path / ".sweeps").exists()
 
 
 def test_failures_are_listed_by_reason_and_missing_jobs_are_counted(
-    tmp_path: Path, reports: SweepReports
+    tmp_path: Path, sweep: Sweep
 ) -> None:
     settings = job(tmp_path, 0)
     results = [finish(settings, 0, 0.5)]
     outcome = Outcome(results=results, failures={1: "TrainingDiverged: at once"}, trained=1)
-    reports.add(settings, outcome)
-    reports.add(job(tmp_path, 10, "seed=1"), Outcome(failures={0: "X: y", 1: "X: y"}))
-    text, code, mistakes = conclude(reports, 3)
-    assert code == 1 and mistakes == []
+    sweep.report(settings, outcome)
+    sweep.report(job(tmp_path, 10, "seed=1"), Outcome(failures={0: "X: y", 1: "X: y"}))
+    sweep.n_jobs = 3
+    text, code, usage_errors = sweep.summarise()
+    assert code == 1 and usage_errors == []
     assert "FAILED (3):" in text
     assert "faces/exp_alpha/all/seed-0/splits-0,1 (split 1): TrainingDiverged: at once" in text
     assert "seed-1/splits-0,1 (split 0, 1): X: y" in text
@@ -90,58 +86,59 @@ NO_FILE, NO_COLUMN = "no such file. Correct dataset.path", "no column. Correct d
 )
 def test_the_users_mistakes_are_exit_code_2(
     tmp_path: Path,
-    reports: SweepReports,
+    sweep: Sweep,
     mistakes: list[str | None],
     expected: int,
     code: int,
 ) -> None:
     for number, mistake in enumerate(mistakes):
         failed = Outcome(failures={0: str(mistake)}, mistake=mistake)
-        reports.add(job(tmp_path, number, f"seed={number}"), failed)
+        sweep.report(job(tmp_path, number, f"seed={number}"), failed)
     good = job(tmp_path, expected, f"seed={expected}")
-    reports.add(good, Outcome(results=[finish(good, 0, 0.5)], trained=1))
-    found = conclude(reports, expected + 1)
-    assert found.code == code
-    assert found.mistakes == ([NO_FILE, NO_COLUMN] if code == 2 else [])
+    sweep.report(good, Outcome(results=[finish(good, 0, 0.5)], trained=1))
+    sweep.n_jobs = expected + 1
+    summary = sweep.summarise()
+    assert summary.code == code
+    assert summary.usage_errors == ([NO_FILE, NO_COLUMN] if code == 2 else [])
 
 
-def test_progress_is_that_of_the_one_job_at_work(tmp_path: Path, reports: SweepReports) -> None:
-    assert reports.progress() == (0.0, "")
+def test_progress_is_that_of_the_running_jobs(tmp_path: Path, sweep: Sweep) -> None:
+    sweep.n_jobs = 3
+    assert sweep.progress() == (0.0, "jobs 0/3")
     words = "training: epoch 5/10, 12/50 splits"
-    JobProgress(reports.progress_path(0)).note("training", 0.5, words)
-    assert reports.progress() == (0.35, words)
-    assert label(1, 0, words) == words
-    assert label(3, 1, words) == f"jobs 1/3, {words}"
-    JobProgress(reports.progress_path(1)).note("evaluation", 0.0, "evaluation: 0/50 splits")
-    assert reports.progress() == (pytest.approx(1.2), "")
-    assert label(3, 1, "") == "jobs 1/3"
-    reports.add(job(tmp_path, 0), Outcome())
-    assert reports.progress() == (1.85, "evaluation: 0/50 splits")
+    JobProgress(sweep.progress_path(0)).note("training", 0.5, words)
+    assert sweep.progress() == (0.35, f"jobs 0/3, {words}")
+    JobProgress(sweep.progress_path(1)).note("evaluation", 0.0, "evaluation: 0/50 splits")
+    assert sweep.progress() == (pytest.approx(1.2), "jobs 0/3")
+    sweep.report(job(tmp_path, 0), Outcome())
+    assert sweep.progress() == (1.85, "jobs 1/3, evaluation: 0/50 splits")
+    sweep.n_jobs = 1
+    assert sweep.progress()[1] == "evaluation: 0/50 splits"
 
 
 def test_an_interrupted_sweep_says_nothing_of_failures_and_leaves_no_reports(
     tmp_path: Path,
-    reports: SweepReports,
+    sweep: Sweep,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    sweep = SweepCallback()
-    sweep.reports, sweep.bar, sweep.expected = reports, SweepBar(reports, 2), 2
-    monkeypatch.setattr("supclust.experiment.sweep._running", [sweep])
+    callback = SweepCallback()
+    callback.sweep = sweep
+    monkeypatch.setattr(run, "_running", [callback])
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # which launch() sets
     with pytest.raises(SystemExit) as stopped:
         run.launch(interrupted)
     assert stopped.value.code == 130
     assert capsys.readouterr() == ("", "Interrupted. The same command goes on from here.\n")
-    assert not (tmp_path / ".sweeps").exists() and not running_sweeps()
+    assert not (tmp_path / ".sweeps").exists() and run._running == []
 
 
-def test_another_sweep_keeps_its_reports(tmp_path: Path, reports: SweepReports) -> None:
-    other = SweepReports(tmp_path, "other")
-    other.open()
-    other.add(job(tmp_path, 0), Outcome())
-    reports.remove()
-    assert other.count() == 1
+def test_another_sweep_keeps_its_reports(tmp_path: Path, sweep: Sweep) -> None:
+    other = Sweep(tmp_path, "other")
+    other.start()
+    other.report(job(tmp_path, 0), Outcome())
+    sweep.stop()
+    assert (other.folder / "0.json").is_file()
