@@ -7,59 +7,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from supclust.hac.family import METHODS, TOP_DOWN
+from supclust.experiment.checks import check_config, splits_of, value_at
 from supclust.objectives import OBJECTIVES
-from supclust.objectives.recipe import SETTINGS as RECIPE_SETTINGS
-from supclust.schema import Columns, Count, Names, Natural, Rule, Split, Widths, check
 
 TRAINING_VERSION = 1
 """To be raised whenever the same settings train to other numbers."""
-LINKAGES = (*METHODS, *TOP_DOWN)
-Linkages = Annotated[
-    list[str],
-    Rule(
-        f"a list from {', '.join(LINKAGES)}",
-        lambda value: (
-            isinstance(value, list | tuple) and bool(value) and all(v in LINKAGES for v in value)
-        ),
-    ),
-]
 # Keys of groups that are not arguments of the class the group names.
 _NOT_ARGUMENTS = {
     "dataset": ("name", "split_seed", "n_splits"),
     "objective": ("name",),
 }
-
-SCHEMA: dict[str, Any] = {
-    "split": Split,
-    "seed": Natural,
-    "axes": Names,
-    "linkage.methods": Linkages,
-    "dataset.source": Literal["auto", "real", "stand-in"],
-    "dataset.split_seed": Natural,
-    "dataset.n_splits": Count,
-    "dataset.dimensions": Count,
-    "dataset.seed": Natural,
-    "dataset.features": Columns,
-    "dataset.ignore": Columns,
-    "dataset.entity_types": Literal["annotated", "none"],
-    "dissimilarity.hidden": Widths,
-    "dissimilarity.width": Count,
-    "trainer.accelerator": Literal["cpu", "gpu"],
-    "trainer.precision": Literal[32, 64],
-    "trainer.max_epochs": Count,
-    "trainer.purity_every": Count | None,
-    "trainer.threads": Count | None,
-    **{f"recipe.{name}": annotation for name, annotation in RECIPE_SETTINGS.items()},
-    "logger.tags": Names,
-}
-"""Legal values by key. Other keys of `recipe` and `trainer` do not exist; the other groups are
-options of classes, which check them."""
-_CLOSED = ("recipe", "trainer")
 
 
 @dataclass(frozen=True)
@@ -139,7 +100,7 @@ class Settings:
             splits=splits,
             splits_text="all" if asked == "all" else ",".join(map(str, splits)),
             seed=int(config["seed"]),
-            axes={key: _at(config, key) for key in config["axes"]},
+            axes={key: value_at(config, key) for key in config["axes"]},
             data=Path(paths["data"]),
             outputs=Path(paths["outputs"]),
             cache=None if paths["cache"] in (None, "null") else Path(paths["cache"]),
@@ -225,69 +186,16 @@ def plain(config: DictConfig) -> dict[str, Any]:
     return {str(key): value for key, value in resolved.items()}
 
 
-def splits_of(asked: Any, n_splits: int) -> tuple[int, ...]:
-    """Numbers of the splits that ``split=...`` asks for, ascending.
+def without_targets(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration that was read from a file beside results, with names instead of classes.
 
-    >>> splits_of("all", 3), splits_of([2, 0], 50), splits_of(7, 50)
-    ((0, 1, 2), (0, 2), (7,))
+    A ``_target_`` is code that `Settings.build` runs, and results may come from somebody else.
     """
-    check("split", Split, asked)
-    if asked == "all":
-        return tuple(range(n_splits))
-    numbers = tuple(sorted(asked)) if isinstance(asked, list | tuple) else (int(asked),)
-    if numbers[-1] >= n_splits:
-        raise ValueError(
-            f"split must be below dataset.n_splits, which is {n_splits}; received {numbers[-1]}. "
-            "Raise dataset.n_splits for more."
-        )
-    return numbers
-
-
-def check_value(key: str, value: Any) -> None:
-    """Refuse an illegal value of a setting of `SCHEMA`; values of other keys pass."""
-    if key in SCHEMA:
-        check(key, SCHEMA[key], value)
-
-
-def check_config(config: Mapping[str, Any]) -> None:
-    """Refuse illegal values, and combinations of settings that no run accepts."""
-    for group in ("dataset", "objective", "linkage", "dissimilarity", *_CLOSED, "logger", "paths"):
-        if not isinstance(config[group], Mapping):
-            raise ValueError(
-                f"{group} is a group of settings; received {config[group]!r}. "
-                f"Set one of them, as {group}.KEY=VALUE."
-            )
-    for key, value in _leaves(config):
-        check_value(key, value)
-        group, _, name = key.partition(".")
-        if group in _CLOSED and key not in SCHEMA and not name.startswith("_"):
-            legal = [k.partition(".")[2] for k in SCHEMA if k.startswith(f"{group}.")]
-            raise ValueError(f"there is no option {key!r}. Options of {group}: {', '.join(legal)}")
-    for key in config["axes"]:
-        _at(config, key)
-    _check_combinations(config)
-
-
-def _check_combinations(config: Mapping[str, Any]) -> None:
-    """Refuse settings that contradict each other."""
-    dataset, recipe = config["dataset"], config["recipe"]
-    if dataset["name"] in ("vectors", "pairs") and not dataset["path"]:
-        raise ValueError(
-            f"dataset={dataset['name']} is your own data and needs dataset.path; received none. "
-            f"Add dataset.path=FILE."
-        )
-    name = config["dissimilarity"]["name"]
-    of_pairs = dataset["name"] in ("rexa", "aminer", "np_coref", "gum_coref", "pairs")
-    if of_pairs and name in ("mahalanobis", "encoder"):
-        raise ValueError(
-            f"dissimilarity={name} works on points; dataset={dataset['name']} has features of "
-            "pairs. Use dissimilarity=auto or dissimilarity=linear."
-        )
-    if (recipe["threshold"] == "auto") != (recipe["margin"] == "auto"):
-        raise ValueError(
-            "recipe.threshold and recipe.margin are both auto or both numbers; received "
-            f"{recipe['threshold']} and {recipe['margin']}. Give both."
-        )
+    return {
+        key: without_targets(value) if isinstance(value, Mapping) else value
+        for key, value in config.items()
+        if not key.startswith("_")
+    }
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:
@@ -310,32 +218,11 @@ def _target(group: str, node: Mapping[str, Any]) -> dict[str, Any]:
     arguments = {key: node[key] for key in node if key not in _NOT_ARGUMENTS[group]}
     if "_target_" in arguments:
         return arguments
-    # Configurations that version 0.1 stored beside its results have names only.
+    # Stored configurations have names only: those of version 0.1, and `without_targets`.
     if group == "dataset":
-        return {"_target_": f"supclust.data.sets.registry.{node['name']}", **arguments}
+        target = "supclust.data.sets.registry.load_dataset"
+        return {"_target_": target, "name": node["name"], **arguments}
     return {"_target_": OBJECTIVES.path(node["name"]), "_partial_": True, **arguments}
-
-
-def _leaves(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Dotted keys and values of nested dictionaries."""
-    leaves: list[tuple[str, Any]] = []
-    for key, value in config.items():
-        name = f"{prefix}{key}"
-        leaves += _leaves(value, f"{name}.") if isinstance(value, Mapping) else [(name, value)]
-    return leaves
-
-
-def _at(config: Mapping[str, Any], key: str) -> Any:
-    """The value at a dotted key."""
-    value: Any = config
-    for part in key.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            raise ValueError(
-                f"axes names settings; received {key!r}, which does not exist. "
-                "Use names as in `python train.py --cfg job`, for example axes=[recipe.lr]."
-            )
-        value = value[part]
-    return value
 
 
 def _slug(value: Any) -> str:

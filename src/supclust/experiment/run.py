@@ -20,7 +20,8 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, flag_override
 
-from supclust.experiment.config import Settings, check_config, check_value, plain
+from supclust.experiment.checks import check_config, check_value
+from supclust.experiment.config import Settings, plain
 from supclust.experiment.errors import INTERRUPTED, explain, print_usage_error, usage_error
 from supclust.experiment.sweep import Sweep
 

@@ -167,7 +167,7 @@ def _stored_settings(result: Mapping[str, Any]) -> Iterator[Settings]:
     """Configurations that Hydra wrote beside the result, that of its own folder first."""
     from omegaconf import DictConfig, OmegaConf
 
-    from supclust.experiment.config import plain
+    from supclust.experiment.config import plain, without_targets
 
     own = Path(result["path"]).parent
     for folder in (own, *sorted(own.parent.glob("splits-*"))):
@@ -175,4 +175,4 @@ def _stored_settings(result: Mapping[str, Any]) -> Iterator[Settings]:
         if path.is_file():
             config = OmegaConf.load(path)
             if isinstance(config, DictConfig):
-                yield Settings.from_config(plain(config), multirun=True)
+                yield Settings.from_config(without_targets(plain(config)), multirun=True)

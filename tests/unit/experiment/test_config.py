@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from experiment_runs import composed
-from supclust.experiment.config import Settings, check_value, fingerprint, plain, splits_of
+from supclust.experiment.checks import check_value, splits_of
+from supclust.experiment.config import Settings, fingerprint, plain, without_targets
 from supclust.experiment.run import further_axes, swept_values
 
 
@@ -143,3 +144,16 @@ def test_swept_settings_beyond_the_usual_axes_name_the_folder() -> None:
     assert swept["split"] == [[0, 1]]
     assert further_axes(swept, []) == ["recipe.lr", "dissimilarity.name"]
     assert further_axes({"split": [0, 1]}, ["recipe.lr"]) == []
+
+
+def test_classes_of_a_stored_configuration_are_not_run(default: dict[str, Any]) -> None:
+    config = copy.deepcopy(default)
+    config["dataset"]["_target_"] = "os.system"
+    config["objective"] |= {"_target_": "os.system", "_partial_": True}
+    settings = Settings.from_config(without_targets(config))
+    assert settings.build("objective").func.__name__ == "ExpAlpha"
+    loader = settings.targets["dataset"]
+    assert loader["_target_"] == "supclust.data.sets.registry.load_dataset"
+    assert loader["name"] == "faces"
+    identity = Settings.from_config(default).training_identity(0, "d")
+    assert settings.training_identity(0, "d") == identity
