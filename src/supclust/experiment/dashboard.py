@@ -1,4 +1,4 @@
-"""The W&B dashboard as code: what the workspace of a project shows."""
+"""The W&B dashboard as code: panels of the workspace of a project."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def build_workspace(entity: str, project: str) -> Any:
 
 
 def definition(workspace: Any) -> dict[str, Any]:
-    """What would be sent to W&B, as JSON-able dictionaries."""
+    """The definition that is sent to W&B, as JSON-able dictionaries."""
     model: dict[str, Any] = workspace._to_model().model_dump(
         mode="json", by_alias=True, exclude_none=True
     )

@@ -1,4 +1,4 @@
-"""Where numbers come from: commit, machine, versions, seconds. No names of hosts, users, paths."""
+"""Provenance of results: commit, machine and versions, without names of hosts, users or paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "pytorch-lightni
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores this process may use, memory in GiB, kind of system."""
+    """Processor, cores available to this process, memory in GiB, system."""
     return {
         "processor": _processor(),
         "cores": _cores(),
@@ -37,7 +37,7 @@ def versions() -> dict[str, str]:
 
 
 def commit(folder: Path) -> str | None:
-    """Commit of a Git checkout, with ``+`` where code differs from it; ``None``: it is none."""
+    """Commit of a Git checkout, with ``+`` if the code has changes; ``None`` elsewhere."""
 
     def git(*words: str) -> str:
         done = subprocess.run(
@@ -58,13 +58,13 @@ def commit(folder: Path) -> str | None:
 
 @cache
 def source_commit() -> str | None:
-    """`commit` of the checkout that supclust runs from; ``None`` where it is installed otherwise.
+    """`commit` of the checkout that supclust is imported from; ``None`` for other installations.
 
-    Found once per process: what runs is what was imported, whatever is committed meanwhile.
+    Read once per process, because later commits do not change the imported code.
     """
     package = Path(__file__).resolve().parents[1]
     root = package.parents[1]
-    # Git would also find a repository around an environment that supclust is installed in.
+    # The environment that supclust is installed in may lie inside another repository.
     if package.parent.name != "src" or not (root / ".git").exists():
         return None
     return commit(root)

@@ -1,7 +1,7 @@
-"""Publish results: scores per split and their provenance as files, tables into a written page.
+"""Publish results: scores per split and their provenance as files, and tables in a page.
 
-The page is written by hand, but for what stands between ``<!-- begin NAME -->`` and
-``<!-- end NAME -->``: that is made of the files beside it, and replaced whenever they change.
+The page is written by hand, except for the regions between ``<!-- begin NAME -->`` and
+``<!-- end NAME -->``, which are generated from the files beside it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def publish(results: Sequence[dict[str, Any]], outputs: Path, docs: Path) -> lis
         docs: folder of the page.
 
     Returns:
-        What was written. Files of data sets without results stay as they are.
+        Paths that were written. Files of data sets without results are kept.
     """
     done = [result for result in results if result["status"] == "done"]
     written = write_folder(docs / FOLDER, done)
@@ -51,7 +51,7 @@ def publish(results: Sequence[dict[str, Any]], outputs: Path, docs: Path) -> lis
 def provenance(
     dataset: str, results: Sequence[dict[str, Any]], record: dict[str, Any]
 ) -> dict[str, Any]:
-    """Where the numbers of one data set come from."""
+    """Provenance of the results of one data set."""
     own = [result for result in results if result["dataset"] == dataset]
     sessions = []
     for session in record.get("sessions", []):
@@ -76,16 +76,16 @@ def provenance(
 
 
 def filled(page: str, folder: Path) -> str:
-    """The page with all its regions made anew from the files of a folder."""
+    """The page with all its regions generated from the files of a folder."""
 
-    def replace(found: re.Match[str]) -> str:
-        name = found.group(2)
+    def replace(match: re.Match[str]) -> str:
+        name = match.group(2)
         if name not in REGIONS:
             raise ValueError(
                 f"regions of {PAGE} are {', '.join(REGIONS)}; received {name!r}. "
                 "Correct its <!-- begin ... --> line."
             )
-        return f"{found.group(1)}\n{REGIONS[name](folder).strip()}\n\n{found.group(3)}"
+        return f"{match.group(1)}\n{REGIONS[name](folder).strip()}\n\n{match.group(3)}"
 
     return _REGION.sub(replace, page)
 

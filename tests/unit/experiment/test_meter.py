@@ -1,4 +1,4 @@
-"""Progress of a job, told to a sweep, and the estimate of the time that is left."""
+"""Progress of a job, written for a sweep, and the estimate of the remaining time."""
 
 from __future__ import annotations
 
