@@ -15,7 +15,6 @@ import logging
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,10 @@ from typing import Any
 import numpy as np
 
 from supclust.data.block import Block, Dataset, n_pairs
-from supclust.data.files import atomic_folder, write_json, write_text
+from supclust.data.files import atomic_folder, write_json
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-# A file changed this recently may change again within the resolution of its time stamp.
-RACY_NANOSECONDS = 2_000_000_000
 
 _logger = logging.getLogger(__name__)
 
@@ -66,11 +63,11 @@ def cached(
     """
     root = Path(cache_dir) if cache_dir is not None else default_cache_dir()
     recipe = json.dumps([FORMAT, reader, version, options or {}], sort_keys=True)
-    key = hashlib.sha256(f"{recipe}\n{_content_hash(files, root)}".encode()).hexdigest()
+    key = hashlib.sha256(f"{recipe}\n{_content_hash(files)}".encode()).hexdigest()
     entry = root / "data" / key
-    found = load_entry(entry)
-    if found is not None:
-        return found
+    stored = load_entry(entry)
+    if stored is not None:
+        return stored
     dataset = build()
     try:
         _store(dataset, entry)
@@ -181,24 +178,8 @@ def _file_hash(path: Path) -> str:
     return sha.hexdigest()
 
 
-def _content_hash(files: Sequence[Path], root: Path) -> str:
-    """Hash of names and contents; remembered by (path, size, time) to spare reading."""
-    if not files:
-        return ""
+def _content_hash(files: Sequence[Path]) -> str:
+    """Hash of the names (with their folder) and contents of files."""
     paths = sorted(path.absolute() for path in files)
-    stats = [path.stat() for path in paths]
-    stamp = repr([(str(p), s.st_size, s.st_mtime_ns) for p, s in zip(paths, stats, strict=True)])
-    memo = root / "stamps" / hashlib.sha256(stamp.encode()).hexdigest()
-    if memo.is_file():
-        known = memo.read_text(encoding="ascii", errors="replace")
-        if len(known) == 64:
-            return known
-    names = [f"{path.parent.name}/{path.name}" for path in paths]
-    parts = [f"{name} {_file_hash(path)}" for name, path in zip(names, paths, strict=True)]
-    content = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    if time.time_ns() - max(s.st_mtime_ns for s in stats) > RACY_NANOSECONDS:
-        try:
-            write_text(memo, content)
-        except OSError as problem:
-            _logger.debug("the hash of the input files is not kept (%s)", problem)
-    return content
+    parts = [f"{path.parent.name}/{path.name} {_file_hash(path)}" for path in paths]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""

@@ -89,23 +89,7 @@ def test_the_key_is_made_of_content_reader_version_and_options(tmp_path):
     assert build.calls == 5  # the same content elsewhere
 
 
-def test_old_files_are_known_by_their_time_stamps(tmp_path):
-    source = tmp_path / "input.csv"
-    source.write_text("one")
-    os.utime(source, ns=(10**18, 10**18))
-    root, build = tmp_path / "cache", Builder()
-    load(root, build, [source])
-    memos = list((root / "stamps").iterdir())
-    assert len(memos) == 1
-    memos[0].write_text("damaged")
-    load(root, build, [source])  # a memo of the wrong form is not believed
-    assert build.calls == 1
-    source.write_text("two!")
-    load(root, build, [source])
-    assert build.calls == 2
-
-
-def test_time_stamps_of_fresh_files_are_not_believed(tmp_path):
+def test_the_content_counts_not_the_time_stamp(tmp_path):
     source, root, build = tmp_path / "input.csv", tmp_path / "cache", Builder()
     now = time.time_ns()
     for text in ("one", "two"):  # same size, same time: only the content differs

@@ -58,14 +58,14 @@ class Layout(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def new_marks(records):  # type: ignore[no-untyped-def]
+def new_marks(records):
     """Room that `compare_row` needs: which record last had a word, and a triple."""
     words = np.full(records.word_count, -1, np.int64)
     return words, np.full(records.triple_count, -1, np.int64)
 
 
 @njit(cache=True, nogil=True)
-def _mark(starts, items, entry, marks, i):  # type: ignore[no-untyped-def]
+def _mark(starts, items, entry, marks, i):
     """Mark the items of an entry with the number of its record; returns how many there are."""
     for place in range(starts[entry], starts[entry + 1]):
         marks[items[place]] = i
@@ -73,7 +73,7 @@ def _mark(starts, items, entry, marks, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _marked(starts, items, entry, marks, i):  # type: ignore[no-untyped-def]
+def _marked(starts, items, entry, marks, i):
     """Count the items of an entry that are marked; returns this and how many there are."""
     shared = 0
     for place in range(starts[entry], starts[entry + 1]):
@@ -82,7 +82,7 @@ def _marked(starts, items, entry, marks, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _compare_texts(records, layout, t, i, others, out, marks):  # type: ignore[no-untyped-def]
+def _compare_texts(records, layout, t, i, others, out, marks):
     at, flag = layout.text_at[t], layout.text_missing_at[t]
     word_marks, triple_marks = marks
     entry = records.entries[i, t]
@@ -109,7 +109,7 @@ def _compare_texts(records, layout, t, i, others, out, marks):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _compare_numbers(records, layout, m, i, others, out):  # type: ignore[no-untyped-def]
+def _compare_numbers(records, layout, m, i, others, out):
     at, flag = layout.number_at[m], layout.number_missing_at[m]
     for k in range(others.size):
         gap = abs(records.numbers[i, m] - records.numbers[others[k], m])
@@ -121,7 +121,7 @@ def _compare_numbers(records, layout, m, i, others, out):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def compare_row(records, layout, i, others, out, marks):  # type: ignore[no-untyped-def]
+def compare_row(records, layout, i, others, out, marks):
     """Compare record i with others, (k,), into (k, d) float32.
 
     ``marks`` are those of `new_marks`; a later call with another i may use them again.
@@ -133,7 +133,7 @@ def compare_row(records, layout, i, others, out, marks):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def pair_features(records, layout, rows, out):  # type: ignore[no-untyped-def]
+def pair_features(records, layout, rows, out):
     """Fill (e, d) features of the pairs of ``rows`` (n,), in condensed order."""
     marks = new_marks(records)
     place = 0
@@ -144,9 +144,7 @@ def pair_features(records, layout, rows, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def score_rows(  # type: ignore[no-untyped-def]
-    records, layout, rows, start, stop, weight, bias, square, features, marks
-):
+def score_rows(records, layout, rows, start, stop, weight, bias, square, features, marks):
     """Fill the scores w . x + b of rows ``start`` to ``stop`` of a square and their columns.
 
     Args:

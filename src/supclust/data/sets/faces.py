@@ -16,7 +16,6 @@ from supclust.data.block import (
     encode_labels,
 )
 from supclust.data.errors import DataError
-from supclust.data.sets.synthetic_faces import POSES, render_faces
 
 VERSION = 1
 DIMENSIONS = 20
@@ -30,8 +29,8 @@ def principal_components(points: FloatArray, dimensions: int) -> FloatArray:
     """Scores on the first principal components, centred, in the units of the input.
 
     With the centred points = U S V^T the scores are U S. U and S^2 come from the small n x n
-    matrix of inner products, which for few pictures of many pixels is several times faster than
-    the full decomposition. The sign of a component is free; here the largest entry (by absolute
+    matrix of inner products, which for n much smaller than p is several times faster than the full
+    decomposition. The sign of a component is free; here the largest entry (by absolute
     value) of each column of V is positive.
 
     Args:
@@ -58,16 +57,14 @@ def principal_components(points: FloatArray, dimensions: int) -> FloatArray:
     scale = np.sqrt(np.maximum(squares[::-1][:dimensions], 0.0))
     loadings = centred.T @ left  # (p, dimensions), V S
     signs = np.sign(loadings[np.abs(loadings).argmax(axis=0), np.arange(dimensions)])
-    scores: FloatArray = left * (scale * signs)
-    return scores
+    return left * (scale * signs)
 
 
 def halve(images: ByteArray) -> FloatArray:
     """Mean of each 2 x 2 square: (n, 2h, 2w) uint8 to (n, h, w) float64."""
     n, height, width = images.shape
     squares = images.reshape(n, height // 2, 2, width // 2, 2)
-    small: FloatArray = squares.mean(axis=(2, 4), dtype=np.float64)
-    return small
+    return squares.mean(axis=(2, 4), dtype=np.float64)
 
 
 def read_umist(path: str | Path, dimensions: int = DIMENSIONS) -> Dataset:
@@ -123,6 +120,8 @@ def _load_arrays(path: Path) -> dict[str, np.ndarray]:
 
 def synthetic_faces(seed: int = 0, dimensions: int = DIMENSIONS) -> Dataset:
     """The rendered stand-in, through the same pipeline as the real set."""
+    from supclust.data.sets.synthetic_faces import POSES, render_faces
+
     images, labels = render_faces(seed)
     pose = np.concatenate([np.arange(count) for count in POSES])
     return faces_dataset(

@@ -1,4 +1,4 @@
-"""The surface of a head: where its points are, which way they face, how dark they are.
+"""The surface of a generated head: points, normals and grey values.
 
 A head is the surface {r(u) u} over unit directions u, with r an ellipsoid plus smooth bumps (nose,
 brows, lips, chin, ears, hair). Neck and shoulders are plain ellipsoids.
@@ -7,6 +7,7 @@ brows, lips, chin, ears, hair). Neck and shoulders are plain ellipsoids.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,37 +17,54 @@ N_POINTS = 20_000
 Points = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Person:
-    """What makes a head its owner's. Lengths in half head heights, radians, greys in [0, 1]."""
+# Traits of a head: lowest and highest value, and the share of people who have it (else 0). Lengths
+# are in half head heights, angles in radians, greys in [0, 1].
+TRAITS = {
+    "width": (0.68, 0.80, 1.0),
+    "depth": (0.84, 0.96, 1.0),
+    "jaw": (0.08, 0.34, 1.0),  # how much narrower the jaw is than the temples
+    "chin": (0.03, 0.10, 1.0),
+    "cheeks": (0.0, 0.05, 1.0),
+    "nose_length": (0.13, 0.24, 1.0),
+    "nose_width": (0.11, 0.18, 1.0),
+    "nose_tip": (-0.24, -0.13, 1.0),  # latitude of the tip
+    "eye_gap": (0.36, 0.46, 1.0),  # longitude of each eye
+    "eye_height": (0.08, 0.18, 1.0),  # latitude of the eyes
+    "eye_size": (0.075, 0.115, 1.0),
+    "brow_weight": (0.45, 1.0, 1.0),
+    "brow_lift": (0.17, 0.25, 1.0),
+    "mouth_width": (0.24, 0.36, 1.0),
+    "mouth_height": (-0.56, -0.47, 1.0),
+    "lip_weight": (0.4, 1.0, 1.0),
+    "ear_size": (0.10, 0.20, 1.0),
+    "hairline": (0.55, 0.95, 1.0),  # latitude of the hair at the forehead
+    "hair_length": (-1.1, -0.1, 1.0),  # lowest latitude of the hair at the back
+    "hair_volume": (0.05, 0.16, 1.0),
+    "fringe": (-0.25, 0.25, 1.0),  # how far the parting is to one side
+    "beard": (0.35, 0.85, 0.25),
+    "glasses": (0.7, 1.0, 0.3),
+    "shirt": (0.1, 0.9, 1.0),
+    "backdrop": (0.55, 0.85, 1.0),
+}
 
-    width: float
-    depth: float
-    jaw: float  # how much narrower the jaw is than the temples
-    chin: float
-    cheeks: float
-    nose_length: float
-    nose_width: float
-    nose_tip: float  # latitude of the tip
-    eye_gap: float  # longitude of each eye
-    eye_height: float  # latitude of the eyes
-    eye_size: float
-    brow_weight: float
-    brow_lift: float
-    mouth_width: float
-    mouth_height: float
-    lip_weight: float
-    ear_size: float
-    skin: float
-    hair: float
-    hairline: float  # latitude of the hair at the forehead
-    hair_length: float  # latitude the hair reaches down to at the back
-    hair_volume: float
-    fringe: float  # how far the parting is to one side
-    beard: float
-    glasses: float
-    shirt: float
-    backdrop: float
+
+class Person(SimpleNamespace):
+    """A value of every trait, and the greys ``skin`` and ``hair``."""
+
+
+def draw_person(rng: np.random.Generator) -> Person:
+    """A person with random but plausible traits."""
+
+    def between(low: float, high: float) -> float:
+        return float(low + (high - low) * rng.random())
+
+    skin = between(0.52, 0.92)
+    hair = between(0.06, 0.75) if rng.random() < 0.35 else between(0.05, 0.25)
+    traits = {
+        name: between(low, high) if share == 1.0 or rng.random() < share else 0.0
+        for name, (low, high, share) in TRAITS.items()
+    }
+    return Person(skin=skin, hair=hair, **traits)
 
 
 @dataclass(frozen=True)
@@ -92,14 +110,12 @@ def _bump(
     lon: Points, lat: Points, at: tuple[float, float], size: tuple[float, float]
 ) -> npt.NDArray[np.float64]:
     """exp(-(dlon/size0)^2 - (dlat/size1)^2)."""
-    bump: Points = np.exp(-(((lon - at[0]) / size[0]) ** 2) - ((lat - at[1]) / size[1]) ** 2)
-    return bump
+    return np.exp(-(((lon - at[0]) / size[0]) ** 2) - ((lat - at[1]) / size[1]) ** 2)
 
 
 def _step(x: Points) -> Points:
     """Smooth step from 0 to 1 around x = 0, of width about 1."""
-    step: Points = 0.5 * (1.0 + np.tanh(2.0 * x))
-    return step
+    return 0.5 * (1.0 + np.tanh(2.0 * x))
 
 
 def _angles(directions: Points) -> tuple[Points, Points]:
@@ -160,8 +176,7 @@ def _normals(person: Person, directions: Points, points: Points) -> Points:
             person, behind / np.sqrt(1 + step * step)
         )
         normal = normal - tangent * (slope / (2 * step))[:, None]
-    unit: Points = normal / np.linalg.norm(normal, axis=1, keepdims=True)
-    return unit
+    return normal / np.linalg.norm(normal, axis=1, keepdims=True)
 
 
 def _blend(base: Points, value: float | Points, weight: Points) -> Points:

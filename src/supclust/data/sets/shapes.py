@@ -31,9 +31,9 @@ def _spiral(rng: np.random.Generator) -> list[Points]:
     """Three intertwined arms."""
     arms = []
     for arm, count in enumerate((101, 105, 106)):
-        turn = np.sqrt(np.linspace(0.08, 1.0, count)) * 1.55 * 2.0 * np.pi * 0.9
-        angle = turn + arm * 2.0 * np.pi / 3.0
-        points = np.stack([turn * np.cos(angle), turn * np.sin(angle)], axis=1) * 1.5
+        winding = np.sqrt(np.linspace(0.08, 1.0, count)) * 1.55 * 2.0 * np.pi * 0.9
+        angle = winding + arm * 2.0 * np.pi / 3.0
+        points = np.stack([winding * np.cos(angle), winding * np.sin(angle)], axis=1) * 1.5
         arms.append(points + rng.normal(0.0, 0.08, points.shape))
     return arms
 
@@ -77,8 +77,7 @@ def _blob(
     """A Gaussian blob without its tail: points beyond two deviations are pulled back to there."""
     offsets = rng.normal(size=(count, 2))
     length = np.linalg.norm(offsets, axis=1, keepdims=True)
-    blob: Points = np.asarray(centre) + offsets * np.minimum(1.0, 2.0 / length) * np.asarray(spread)
-    return blob
+    return np.asarray(centre) + offsets * np.minimum(1.0, 2.0 / length) * np.asarray(spread)
 
 
 def _disc(

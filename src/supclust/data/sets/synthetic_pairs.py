@@ -1,4 +1,4 @@
-"""Embedded stand-ins for Rexa, AMINER and NP Coref: pair features of made-up records.
+"""Stand-ins for Rexa, AMINER and NP Coref: pair features of generated records.
 
 Every record gets traits (an affiliation, a set of co-authors, a topic, ...) that follow its
 cluster to some degree, and a pair's features compare the traits of its two records. So features
@@ -168,11 +168,11 @@ def synthetic_pairs(name: str, seed: int = 0) -> Dataset:
 
 def _make_block(recipe: Recipe, number: int, n: int, rng: np.random.Generator) -> Block:
     labels = _draw_labels(n, min(n, recipe.clusters(n)), recipe.skew, rng)
-    turn = _turn_in_cluster(labels)
+    rank = _rank_in_cluster(labels)
     pairs = np.triu_indices(n, 1)
     features = np.empty((len(pairs[0]), len(recipe.traits)), dtype=np.float32)
     for column, trait in enumerate(recipe.traits):
-        features[:, column] = _compare(trait, labels, turn, pairs, rng)
+        features[:, column] = _compare(trait, labels, rank, pairs, rng)
     return Block(
         name=f"{recipe.block}_{number:03d}",
         ids=tuple(str(i) for i in range(n)),
@@ -190,19 +190,19 @@ def _draw_labels(n: int, k: int, skew: float, rng: np.random.Generator) -> IntAr
     return labels.astype(np.int64)
 
 
-def _turn_in_cluster(labels: IntArray) -> IntArray:
+def _rank_in_cluster(labels: IntArray) -> IntArray:
     """How many earlier records have the same cluster."""
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))[:-1]])
-    turn = np.empty_like(labels)
-    turn[order] = np.arange(len(labels)) - starts[labels[order]]
-    return turn
+    rank = np.empty_like(labels)
+    rank[order] = np.arange(len(labels)) - starts[labels[order]]
+    return rank
 
 
 def _compare(
     trait: Trait,
     labels: IntArray,
-    turn: IntArray,
+    rank: IntArray,
     pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
     rng: np.random.Generator,
 ) -> Column:
@@ -213,26 +213,25 @@ def _compare(
     if trait.compare == "near":
         return (b - a <= trait.run).astype(np.float32)
     if trait.compare in ("same", "differ"):
-        value = _draw_values(trait, labels, turn, rng)
+        value = _draw_values(trait, labels, rank, rng)
         equal = value[a] == value[b]
         wanted = equal if trait.compare == "same" else ~equal
-        flags: Column = (wanted & (value[a] >= 0) & (value[b] >= 0)).astype(np.float32)
-        return flags
+        return (wanted & (value[a] >= 0) & (value[b] >= 0)).astype(np.float32)
     if trait.compare in ("shared", "any"):
-        owned = _draw_items(trait, labels, turn, rng)
+        owned = _draw_items(trait, labels, rank, rng)
         common: Column = (owned @ owned.T)[a, b].astype(np.float32)
         return common if trait.compare == "shared" else (common > 0).astype(np.float32)
-    topic = _draw_topics(trait, labels, turn, rng)
+    topic = _draw_topics(trait, labels, rank, rng)
     cosine: Column = (topic @ topic.T)[a, b].astype(np.float32)
     return np.maximum(cosine, np.float32(0)) if trait.compare == "similar" else cosine
 
 
 def _draw_values(
-    trait: Trait, labels: IntArray, turn: IntArray, rng: np.random.Generator
+    trait: Trait, labels: IntArray, rank: IntArray, rng: np.random.Generator
 ) -> IntArray:
     """Value of each record, -1 where missing."""
     n = len(labels)
-    era = np.minimum(turn // trait.run, 7)
+    era = np.minimum(rank // trait.run, 7)
     own = rng.integers(0, trait.vocabulary, (int(labels.max()) + 1, 8))[labels, era]
     other = rng.integers(0, trait.vocabulary, n)
     value = np.where(rng.random(n) < trait.fidelity, own, other)
@@ -240,12 +239,12 @@ def _draw_values(
 
 
 def _draw_items(
-    trait: Trait, labels: IntArray, turn: IntArray, rng: np.random.Generator
+    trait: Trait, labels: IntArray, rank: IntArray, rng: np.random.Generator
 ) -> FloatArray:
     """Items of each record, (n, vocabulary) of 0 and 1."""
     n = len(labels)
     circle = rng.integers(0, trait.vocabulary, (int(labels.max()) + 1, 8, 5))
-    era = np.minimum(turn // trait.run, 7)
+    era = np.minimum(rank // trait.run, 7)
     own = circle[labels[:, None], era[:, None], rng.integers(0, 5, (n, trait.items))]
     other = rng.integers(0, trait.vocabulary, (n, trait.items))
     chosen = np.where(rng.random((n, trait.items)) < trait.fidelity, own, other)
@@ -255,14 +254,13 @@ def _draw_items(
 
 
 def _draw_topics(
-    trait: Trait, labels: IntArray, turn: IntArray, rng: np.random.Generator
+    trait: Trait, labels: IntArray, rank: IntArray, rng: np.random.Generator
 ) -> FloatArray:
     """Unit topic vector of each record, (n, 16): cluster, drift along the cluster, and noise."""
     k, n = int(labels.max()) + 1, len(labels)
     centre = rng.normal(size=(k, 16)) + 0.8 * rng.normal(size=16)
-    drift = rng.normal(size=(k, 16))[labels] * (turn / 25.0)[:, None]
+    drift = rng.normal(size=(k, 16))[labels] * (rank / 25.0)[:, None]
     topic = trait.fidelity * (centre[labels] + drift) + (1.0 - trait.fidelity) * rng.normal(
         size=(n, 16)
     )
-    unit: FloatArray = (topic / np.linalg.norm(topic, axis=1, keepdims=True)).astype(np.float32)
-    return unit
+    return (topic / np.linalg.norm(topic, axis=1, keepdims=True)).astype(np.float32)

@@ -1,9 +1,11 @@
-"""What a mention is on its own: its type, agreement, words and place, one array per attribute."""
+"""Attributes of single mentions: type, agreement, words and position, one array each."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +13,6 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from supclust.data.block import IntArray
-from supclust.data.sets.gum import words
 from supclust.data.sets.gum.mentions import Document
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -19,6 +20,21 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 SINGULAR, PLURAL = 0, 1
 MALE, FEMALE, NEUTER = 0, 1, 2
 UNKNOWN = -1
+
+# Parts of speech too general to say that two phrases share a word.
+_FUNCTION_UPOS = frozenset(("DET", "PUNCT", "ADP", "PART", "CCONJ", "SCONJ", "AUX", "PRON"))
+_CORE_RELATIONS = frozenset(("compound", "flat", "amod", "nummod", "nmod:desc", "goeswith"))
+
+
+def _word_lists() -> dict[str, frozenset[str]]:
+    """The sections of ``word_lists.txt``."""
+    text = files("supclust.data.sets.gum").joinpath("word_lists.txt").read_text(encoding="utf-8")
+    parts = re.split(r"\[(\w+)\]", re.sub(r"#.*", "", text))[1:]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return {name: frozenset(words.split()) for name, words in pairs}
+
+
+_WORDS = _word_lists()
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +158,8 @@ class _View:
         self._agreement(document, feats, upos, inside, document.entity_type[i])
         relation = document.deprel[head]
         self.role = relation.split(":")[0]
-        self.subject = relation.startswith(words.SUBJECT)
-        self.object = relation.startswith(words.OBJECT)
+        self.subject = relation.startswith(("nsubj", "csubj"))
+        self.object = relation.startswith(("obj", "iobj"))
         self.possessor = relation == "nmod:poss"
         self.apposed = relation == "appos"
         self.conjoined = relation == "conj"
@@ -156,19 +172,19 @@ class _View:
         possessed = any(document.deprel[t] == "nmod:poss" for t in inside)
         self.pronoun = upos in ("PRON", "DET")
         self.proper = upos == "PROPN"
-        self.demonstrative = bool(determiners & words.DEMONSTRATIVES) or (
-            self.pronoun and self.head_form in words.DEMONSTRATIVES
+        self.demonstrative = bool(determiners & _WORDS["demonstratives"]) or (
+            self.pronoun and self.head_form in _WORDS["demonstratives"]
         )
         self.definite = not self.pronoun and bool(
             "the" in determiners or possessed or self.demonstrative
         )
-        self.indefinite = not self.pronoun and bool(determiners & words.INDEFINITE_DETERMINERS)
+        self.indefinite = not self.pronoun and bool(determiners & _WORDS["indefinite_determiners"])
         self.bare = upos == "NOUN" and not (self.definite or self.indefinite)
         self.reflexive = self.pronoun and self.head_form.endswith(("self", "selves"))
         self.pronoun_form = self.head_form if self.pronoun else ""
 
     def _words(self, document: Document, syntax: _Syntax, head: int, span: range) -> None:
-        content = [t for t in span if document.upos[t] not in words.FUNCTION_UPOS]
+        content = [t for t in span if document.upos[t] not in _FUNCTION_UPOS]
         core = sorted(_core(document, syntax, head, span))
         names = [document.form[t] for t in content if document.form[t][:1].isupper()]
         single = document.form[head].replace(".", "") if len(core) == 1 else ""
@@ -203,26 +219,26 @@ class _View:
     ) -> None:
         self.entity_type = self._entity_type(annotated)
         number = {"Sing": SINGULAR, "Plur": PLURAL}.get(feats.get("Number", ""), UNKNOWN)
-        if self.pronoun and self.head_form in words.NUMBERLESS_PRONOUNS:
+        if self.pronoun and self.head_form in _WORDS["numberless_pronouns"]:
             number = UNKNOWN
         joined = any(document.deprel[t] == "conj" for t in inside)
         self.number = PLURAL if joined and upos in ("NOUN", "PROPN", "PRON") else number
         self.person = int(feats.get("Person", UNKNOWN)) if self.pronoun else UNKNOWN
         self.animate = {"": UNKNOWN, "animal": UNKNOWN, "person": 1}.get(self.entity_type, 0)
-        if self.pronoun and self.head_form in words.THING_PRONOUNS:
+        if self.pronoun and self.head_form in _WORDS["thing_pronouns"]:
             self.animate = 0
         self.gender = self._gender(feats)
         if self.gender in (MALE, FEMALE):
             self.animate = 1
 
     def _entity_type(self, annotated: str) -> str:
-        """The annotated type; of a pronoun, whose type was given it by its antecedent, its form's.
+        """The annotated type; for a pronoun, the type that its form implies.
 
-        "It" is annotated as a place where it means a place: that is the answer, not a clue to it.
+        The annotated type of a pronoun is that of its antecedent, which is what is to be learned.
         """
         if not self.pronoun:
             return annotated
-        return "person" if self.head_form in words.PERSON_PRONOUNS else ""
+        return "person" if self.head_form in _WORDS["person_pronouns"] else ""
 
     def _gender(self, feats: dict[str, str]) -> int:
         if self.pronoun:
@@ -233,8 +249,8 @@ class _View:
             return UNKNOWN if self.entity_type == "animal" else NEUTER
         if self.number == PLURAL:
             return UNKNOWN
-        male = bool(self.core_forms & (words.MALE_WORDS | words.MALE_NAMES))
-        female = bool(self.core_forms & (words.FEMALE_WORDS | words.FEMALE_NAMES))
+        male = bool(self.core_forms & (_WORDS["male_words"] | _WORDS["male_names"]))
+        female = bool(self.core_forms & (_WORDS["female_words"] | _WORDS["female_names"]))
         return UNKNOWN if male == female else MALE if male else FEMALE
 
 
@@ -243,7 +259,7 @@ def _core(document: Document, syntax: _Syntax, head: int, span: range) -> set[in
     core, waiting = {head}, [head]
     while waiting:
         for token in syntax.dependents[waiting.pop()]:
-            fits = document.deprel[token] in words.CORE_RELATIONS and token in span
+            fits = document.deprel[token] in _CORE_RELATIONS and token in span
             if fits and token not in core and document.upos[token] != "PUNCT":
                 core.add(token)
                 waiting.append(token)

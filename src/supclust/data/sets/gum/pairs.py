@@ -1,11 +1,10 @@
-"""The pairs of a document's mentions: helpers that the features are short formulas in."""
+"""The pairs of a document's mentions: the quantities that the formulas of features use."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +35,7 @@ class Pairs:
     def condensed(self, square: Square) -> Square:
         """The values of the n(n-1)/2 unordered pairs, in condensed upper-triangle order."""
         n = self.mentions.n
-        values: Square = np.broadcast_to(square, (n, n)).reshape(-1)[self._places]
-        return values
+        return np.broadcast_to(square, (n, n)).reshape(-1)[self._places]
 
     # -- one attribute of the two mentions ----------------------------------------------------
 
@@ -60,20 +58,17 @@ class Pairs:
     def differ(self, code: str) -> BoolArray:
         """Whether both have a known value, not the same."""
         a, b = _across(self.mentions.codes[code])
-        result: BoolArray = (a != b) & (a >= 0) & (b >= 0)
-        return result
+        return (a != b) & (a >= 0) & (b >= 0)
 
     def both_are(self, code: str, value: int) -> BoolArray:
         """Whether both have this value."""
         a, b = _across(self.mentions.codes[code] == value)
-        result: BoolArray = a & b
-        return result
+        return a & b
 
     def crossed_one_way(self, code: str, other: str) -> BoolArray:
         """Whether the antecedent's ``code`` is known and is the anaphor's ``other``."""
         a, b = self.mentions.codes[code][:, None], self.mentions.codes[other][None, :]
-        result: BoolArray = (a == b) & (a >= 0)
-        return result
+        return (a == b) & (a >= 0)
 
     def crossed(self, code: str, other: str) -> BoolArray:
         """Whether one mention's ``code`` is the other's ``other``, either way round."""
@@ -100,26 +95,22 @@ class Pairs:
     def jaccard(self, bag: str) -> Square:
         """Shared words over all words of the two; 0 where there are none."""
         shared, (a, b) = self.shared(bag), self.size(bag)
-        result: Square = shared / np.maximum(a + b - shared, 1)
-        return result
+        return shared / np.maximum(a + b - shared, 1)
 
     def dice(self, bag: str) -> Square:
         """Twice the shared words over the sum of the sizes; 0 where there are none."""
         a, b = self.size(bag)
-        result: Square = 2 * self.shared(bag) / np.maximum(a + b, 1)
-        return result
+        return 2 * self.shared(bag) / np.maximum(a + b, 1)
 
     def included(self, bag: str) -> BoolArray:
         """Whether the smaller bag is not empty and is part of the larger."""
         smaller = np.minimum(*self.size(bag))
-        result: BoolArray = (smaller > 0) & (self.shared(bag) == smaller)
-        return result
+        return (smaller > 0) & (self.shared(bag) == smaller)
 
     def disjoint(self, bag: str) -> BoolArray:
         """Whether both bags have words, and none in common."""
         a, b = self.size(bag)
-        result: BoolArray = (a > 0) & (b > 0) & (self.shared(bag) == 0)
-        return result
+        return (a > 0) & (b > 0) & (self.shared(bag) == 0)
 
     def head_within_head(self) -> BoolArray:
         """Whether one head, of four letters or more, is a proper part of the other."""
@@ -139,8 +130,7 @@ class Pairs:
     @cached_property
     def sentences_apart(self) -> Square:
         """Difference of the numbers of the sentences."""
-        result: Square = -np.subtract(*_across(self.mentions.sentence))
-        return result
+        return -np.subtract(*_across(self.mentions.sentence))
 
     @cached_property
     def tokens_between(self) -> Square:
@@ -153,20 +143,17 @@ class Pairs:
     @cached_property
     def mentions_between(self) -> Square:
         """Mentions that begin between the two."""
-        result: Square = np.maximum(self.number[None, :] - self.number[:, None] - 1, 0)
-        return result
+        return np.maximum(self.number[None, :] - self.number[:, None] - 1, 0)
 
     @cached_property
     def nested(self) -> BoolArray:
         """Whether the anaphor lies inside the antecedent."""
-        result: BoolArray = self.mentions.last[None, :] <= self.mentions.last[:, None]
-        return result
+        return self.mentions.last[None, :] <= self.mentions.last[:, None]
 
     @cached_property
     def governs(self) -> BoolArray:
         """Whether the anaphor's head depends on the antecedent's."""
-        result: BoolArray = self.mentions.governor[None, :] == self.mentions.head[:, None]
-        return result
+        return self.mentions.governor[None, :] == self.mentions.head[:, None]
 
     @cached_property
     def governed(self) -> BoolArray:
@@ -181,14 +168,12 @@ class Pairs:
     def same_governor(self) -> BoolArray:
         """Whether the two heads depend on the same token."""
         a, b = _across(self.mentions.governor)
-        result: BoolArray = (a == b) & (a >= 0)
-        return result
+        return (a == b) & (a >= 0)
 
     @cached_property
     def same_head_token(self) -> BoolArray:
         """Whether the two have the same head token: a coordination and its first member."""
-        result: BoolArray = np.equal(*_across(self.mentions.head))
-        return result
+        return np.equal(*_across(self.mentions.head))
 
     # -- judgements ---------------------------------------------------------------------------
 
@@ -204,22 +189,7 @@ class Pairs:
         """Whether the antecedent is the last one before the anaphor that is a candidate."""
         row, column = _across(self.number)
         fits = candidates & (row < column)
-        result: BoolArray = fits & (np.where(fits, row, -1).max(axis=0)[None, :] == row)
-        return result
-
-
-class PairFeature(NamedTuple):
-    """One feature of a pair: its name, what it says in words, its values, and its formula."""
-
-    name: str
-    rule: str
-    values: str
-    compute: Callable[[Pairs], Square]
-
-
-def yes_no(name: str, rule: str, compute: Callable[[Pairs], Square]) -> PairFeature:
-    """A feature that is 1 where the rule holds and 0 elsewhere."""
-    return PairFeature(name, rule, "0 or 1", compute)
+        return fits & (np.where(fits, row, -1).max(axis=0)[None, :] == row)
 
 
 def _across(values: Square) -> tuple[Square, Square]:
@@ -233,5 +203,4 @@ def scaled_log(count: Square, cap: int) -> Square:
     >>> scaled_log(np.array([0, 7, 63, 1000]), 63).tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
-    scaled: Square = np.log1p(np.clip(count, 0, cap)) / math.log1p(cap)
-    return scaled
+    return np.log1p(np.clip(count, 0, cap)) / math.log1p(cap)
