@@ -36,10 +36,8 @@ def make_data(folder: Path, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
-    import torch
 
-    from supclust.dissimilarity import Mahalanobis
-    from supclust.model.trained import TrainedModel
+    from supclust.model import TrainedModel
 
     rng = np.random.default_rng(0)
     sizes = rng.integers(20, 81, n_blocks)
@@ -51,13 +49,12 @@ def make_data(folder: Path, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     columns = {"id": np.arange(len(block)), "block": [f"block {b}" for b in block]}
     columns |= {name: points[:, i] for i, name in enumerate(names)}
     pq.write_table(pa.table(columns), folder / "records.parquet")
-    model = Mahalanobis(WIDTH)
-    with torch.no_grad():
-        model.weight.copy_(torch.eye(WIDTH)[None])
-    noted = {"records": {"layout": "records", "block": "block", "id": "id"}}
-    TrainedModel(
-        model.eval(), "exp_alpha", "exp", ALPHA, HEIGHT, "vectors", tuple(names), noted
-    ).save(folder / "model")
+    spec = {"name": "mahalanobis", "kind": "vectors", "d": WIDTH}
+    weights = {"weight": np.eye(WIDTH, dtype=np.float32)}
+    record = {"records": {"layout": "records", "block": "block", "id": "id"}}
+    TrainedModel(spec, weights, "exp_alpha", tuple(names), "exp", ALPHA, HEIGHT, record).save(
+        folder / "model"
+    )
     return points, np.concatenate([[0], np.cumsum(sizes)])
 
 
@@ -108,14 +105,15 @@ def computing(
     points: np.ndarray, starts: np.ndarray, folder: Path, repeats: int
 ) -> list[list[str]]:
     """Rows of the table for computing alone, on data in memory."""
-    from supclust.cluster.model import open_model
+    from supclust.cluster.labels import label_points
+    from supclust.model import load
 
-    model = open_model(folder / "model")
+    model = load(folder / "model")
     cut = model.cut()
     blocks = np.split(points, starts[1:-1])
     seconds = interleaved(
         {
-            "supclust": lambda: model.label_points(points, starts, cut),
+            "supclust": lambda: label_points(model, points, starts, cut),
             "loop": lambda: loop(blocks),
             "trees": lambda: loop(blocks, tree_of_block),
         },

@@ -17,9 +17,9 @@ from supclust.data.block import Block
 from supclust.data.splits import split_dataset
 from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import load_data
-from supclust.experiment.training import make_data, restore, train
+from supclust.experiment.training import parts_of, train
+from supclust.model import load
 from supclust.model.evaluate import evaluate
-from supclust.model.trained import as_training, load
 
 
 def stacked(blocks: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -72,11 +72,9 @@ def test_both_ways_give_the_same_model_and_scores(
         assert loaded.model_.feature_names == ("a", "b", "c", "d")
     assert SupervisedHAC.load(split).alpha_ == expected["alpha"]
 
-    # The other way round: saved by the estimator, evaluated by the machinery of train.py.
+    # The other way round: saved by the estimator, evaluated as by train.py.
     saved = load(model.save(tmp_path / "model"))
-    objective_again = restore(settings, dataset, [0], [as_training(saved)])
-    data = make_data(settings, dataset, [0])
-    scores = evaluate(objective_again, data, settings.methods, saved.alpha)
+    scores = evaluate(saved, parts_of(settings, dataset, [0])[0], settings.methods, saved.alpha)
     assert scores["exp"]["test"] == expected["test"]
     assert scores["complete"]["test"] == found["linkages"]["complete"]["test"]
 
@@ -151,5 +149,5 @@ def test_training_knows_nothing_about_test_blocks(
     assert changed.digest() != dataset.digest()
     for wanted in ([1], [0, 1]):  # alone, and with another split, to which those points are known
         first, second = (train(settings, data, wanted)[-1] for data in (dataset, changed))
-        assert torch.equal(first.weights["weight"], second.weights["weight"])
+        assert np.array_equal(first.weights["weight"], second.weights["weight"])
         assert first.record["train_loss"] == second.record["train_loss"]

@@ -51,13 +51,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Cluster, and say how much there was."""
-    from supclust.cluster.model import open_model
     from supclust.cluster.pairs import cluster_pairs, is_pair_layout
     from supclust.cluster.table import Options, cluster_table
+    from supclust.model import load
 
     start = time.perf_counter()
     _check_cut(options)
-    model = open_model(options.model, options.linkage)
+    model = load(options.model, linkage=options.linkage)
     chosen = Options(
         options.block,
         options.id,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from supclust.cli.wording import counted
 
 if TYPE_CHECKING:
-    from supclust.cluster.model import ClusterModel
+    from supclust.model import TrainedModel
 
 EXAMPLES = (
     "supclust explain model",
@@ -30,9 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was learned."""
-    from supclust.cluster.model import open_model
+    from supclust.model import load
 
-    facts = explained(open_model(options.model, options.linkage))
+    facts = explained(load(options.model, linkage=options.linkage))
     if options.json:
         print(json.dumps(_plain(facts), indent=2))
     else:
@@ -40,37 +40,37 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def explained(model: ClusterModel) -> dict[str, Any]:
+def explained(model: TrainedModel) -> dict[str, Any]:
     """What a model has learned, as plain values."""
     from supclust.hac.family import nearest_linkage
 
-    described = model.description
-    spread = described.get("spread")
+    record = model.record
+    spread = record.get("spread")
     return {
-        "objective": described.get("objective"),
-        "dissimilarity": model.form["name"],
+        "objective": model.objective,
+        "dissimilarity": model.spec["name"],
         "kind": model.kind,
         "linkage": model.linkage,
         "alpha": model.alpha,
         "nearest_linkage": nearest_linkage(model.alpha, spread or 1.0),
         "spread": spread,
         "threshold": model.threshold,
-        "bias": model.linear[1] if model.form["name"] == "linear" else None,
+        "bias": model.linear[1] if model.spec["name"] == "linear" else None,
         "features": _features(model),
-        "dev": described.get("dev"),
-        "sizes": described.get("sizes"),
-        "epochs": described.get("epochs"),
-        "records": described.get("records"),
+        "dev": record.get("dev"),
+        "sizes": record.get("sizes"),
+        "epochs": record.get("epochs"),
+        "records": record.get("records"),
     }
 
 
-def _features(model: ClusterModel) -> list[dict[str, Any]]:
+def _features(model: TrainedModel) -> list[dict[str, Any]]:
     """Weight of every feature, the heaviest first; nothing for a network."""
     import numpy as np
 
-    if model.form["name"] == "linear":
+    if model.spec["name"] == "linear":
         weights = model.linear[0].tolist()
-    elif model.form["name"] == "mahalanobis":
+    elif model.spec["name"] == "mahalanobis":
         weights = np.linalg.norm(np.asarray(model.weights["weight"], float), axis=0).tolist()
     else:
         return []

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
-
 from supclust.data.block import Block, FloatArray
-from supclust.dissimilarity import Mahalanobis
 from supclust.model.trained import TrainedModel
 
 
@@ -26,12 +23,10 @@ def folded(model: TrainedModel, scale: FloatArray | None) -> TrainedModel:
     """
     if scale is None:
         return model
-    if not isinstance(model.dissimilarity, Mahalanobis):
+    if model.spec["name"] != "mahalanobis":
         raise ValueError(
-            f"--scale goes with a mahalanobis dissimilarity; received "
-            f"{type(model.dissimilarity).__name__}. Leave it out, or scale the columns yourself."
+            f"--scale goes with a mahalanobis dissimilarity; received {model.spec['name']}. "
+            "Leave it out, or scale the columns yourself."
         )
-    with torch.no_grad():
-        weight = model.dissimilarity.weight
-        weight.copy_(weight / torch.as_tensor(scale, dtype=weight.dtype))
-    return model
+    weight = model.weights["weight"]
+    return replace(model, weights={"weight": weight / scale.astype(weight.dtype)})

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.cluster.cut import Cut as Cut
 from supclust.cluster.kernels import (
     centre,
     distances,
@@ -29,6 +28,7 @@ from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree
+from supclust.model.trained import Cut as Cut
 
 Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]

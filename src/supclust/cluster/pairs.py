@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supclust.cluster.model import ClusterModel
+from supclust.cluster.labels import label_pairs
 from supclust.cluster.table import CLUSTER, Clustered, Options
 from supclust.data.errors import DataError, missing
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
@@ -17,6 +17,7 @@ from supclust.data.layouts.pairs import PairBlock
 from supclust.data.sets.aminer import pair_block_folders
 from supclust.data.tables.reader import integer_column, open_table
 from supclust.data.tables.writer import require_writable, write_table
+from supclust.model.trained import TrainedModel
 
 
 def is_pair_layout(path: Path) -> bool:
@@ -28,7 +29,7 @@ def is_pair_layout(path: Path) -> bool:
 
 def cluster_pairs(
     path: str | Path,
-    model: ClusterModel,
+    model: TrainedModel,
     output: str | Path,
     options: Options | None = None,
     only: Collection[str] | None = None,
@@ -61,7 +62,7 @@ def cluster_pairs(
     count = done = 0
     total, pair_blocks = _blocks(path, model, only)
     for block in pair_blocks:
-        labels = model.label_pairs(block.features, len(block.ids), cut)
+        labels = label_pairs(model, block.features, len(block.ids), cut)
         ids += block.ids
         blocks += [block.name] * len(block.ids)
         clusters.append(labels.astype(np.int64) + count)
@@ -82,7 +83,7 @@ def cluster_pairs(
 
 
 def _blocks(
-    path: Path, model: ClusterModel, only: Collection[str] | None
+    path: Path, model: TrainedModel, only: Collection[str] | None
 ) -> tuple[int, Iterator[PairBlock]]:
     if path.is_dir():
         folders = {folder.name: folder for folder in pair_block_folders(path)}

@@ -19,11 +19,12 @@ import numpy as np
 
 import supclust
 from supclust.cluster.chunks import MEMORY, Chunk, Ints, gather, plan_blocks, prefetched
-from supclust.cluster.model import ClusterModel
+from supclust.cluster.labels import label_points, label_records
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
 from supclust.data.tables.reader import Kind, RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
+from supclust.model.trained import TrainedModel
 
 ROW = "record"  # the column of the output that numbers records without ids
 CLUSTER = "cluster"  # the column that the output adds
@@ -67,7 +68,7 @@ class Clustered:
 
 def cluster_table(
     path: str | Path,
-    model: ClusterModel,
+    model: TrainedModel,
     output: str | Path,
     options: Options | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -110,8 +111,8 @@ def cluster_table(
                         progress(done, plan.n)
                     kernels_loaded.result()
                     compares = isinstance(features, Mapping)
-                    label = model.label_records if compares else model.label_points
-                    labels, _ = label(features, starts, cut)
+                    label = label_records if compares else label_points
+                    labels, _ = label(model, features, starts, cut)
                     partial.store(number, labels)
                     done += len(labels)
             if progress:
@@ -121,18 +122,18 @@ def cluster_table(
     return Clustered(plan.n, len(plan.names), count, len(finished), partial.discarded)
 
 
-def _load_kernels(model: ClusterModel) -> None:
+def _load_kernels(model: TrainedModel) -> None:
     """Load the compiled code, which takes some tenths of a second: cluster two records."""
     starts, cut = np.array([0, 2]), model.cut()
     if model.comparisons is not None:
         values = {"text": ["", ""], "number": np.zeros(2)}
         columns = {name: values[kind] for name, kind in model.comparisons.kinds.items()}
-        model.label_records(columns, starts, cut)
-    elif model.distances is None:
-        model.label_points(np.zeros((2, len(model.feature_names))), starts, cut)
+        label_records(model, columns, starts, cut)
+    elif model.is_compiled:
+        label_points(model, np.zeros((2, model.d)), starts, cut)
 
 
-def _model_columns(model: ClusterModel, table: RecordTable) -> dict[str, Kind]:
+def _model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
     """The columns that the model reads, and their kinds; refuses a table without them."""
     comparisons = model.comparisons
     if comparisons is None and model.kind == "pairs":
@@ -159,7 +160,7 @@ def _model_columns(model: ClusterModel, table: RecordTable) -> dict[str, Kind]:
 
 
 def _block_and_id(
-    model: ClusterModel, table: RecordTable, options: Options
+    model: TrainedModel, table: RecordTable, options: Options
 ) -> tuple[str | None, str | None]:
     """The columns of blocks and of ids: those of the options, else those of training."""
     trained = model.records or {}
@@ -194,7 +195,7 @@ def _kept_columns(
 
 
 def _features(
-    chunks: Iterator[Chunk], model: ClusterModel, kinds: Mapping[str, Kind], path: Path
+    chunks: Iterator[Chunk], model: TrainedModel, kinds: Mapping[str, Kind], path: Path
 ) -> Iterator[tuple[int, Any, Ints]]:
     """Number, features and block starts of chunks; features are columns by name, or points."""
     for chunk in chunks:

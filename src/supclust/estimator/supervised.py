@@ -258,7 +258,7 @@ class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
                 ``"precomputed"``.
             dissimilarity: for a model of a dissimilarity of your own: one made as for training.
         """
-        from supclust.model.trained import load
+        from supclust.model import load
 
         model = load(folder, linkage=linkage, dissimilarity=dissimilarity)
         if pairs is None and model.kind == "pairs":

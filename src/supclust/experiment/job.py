@@ -20,7 +20,7 @@ from supclust.model.results import FORMAT, finished
 
 if TYPE_CHECKING:
     from supclust.experiment.tracking import Tracker
-    from supclust.model.trained import Training
+    from supclust.model.trained import TrainedModel
 
 _logger = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ class Job:
 
     def _trainings(
         self, splits: Sequence[int], tracker: Tracker, watchers: Sequence[Any]
-    ) -> dict[int, Training]:
+    ) -> dict[int, TrainedModel]:
         """Trainings of all splits that do not diverge, from the store where they are there."""
         from supclust.experiment.training import train
         from supclust.objectives import TrainingDiverged
@@ -144,7 +144,7 @@ class Job:
             break
         return {split: training for split, training in found.items() if training is not None}
 
-    def _alphas(self, trainings: dict[int, Training]) -> dict[int, float]:
+    def _alphas(self, trainings: dict[int, TrainedModel]) -> dict[int, float]:
         """Alpha of ``exp``: the learned one, or one fitted now unless it has been before."""
         from supclust.experiment.progress import EpochNote
         from supclust.experiment.training import alphas_after_training
@@ -167,16 +167,17 @@ class Job:
         return {split: known[self._key(split)] for split in trainings}
 
     def _evaluate(
-        self, split: int, training: Training, alpha: float | None, tracker: Tracker
+        self, split: int, training: TrainedModel, alpha: float | None, tracker: Tracker
     ) -> dict[str, Any]:
         """Evaluate one split on its own, so that its numbers do not depend on its company."""
-        from supclust.experiment.training import make_data, restore
+        from supclust.experiment.training import parts_of
         from supclust.model.evaluate import evaluate
 
-        objective = restore(self.settings, self.dataset, [split], [training])
-        data = make_data(self.settings, self.dataset, [split])
-        scores = evaluate(objective, data, self.settings.methods, alpha)
-        tracker.dendrogram(objective, data, alpha)
+        assert training.folder is not None
+        (parts,) = parts_of(self.settings, self.dataset, [split])
+        seed, methods = self.settings.seed, self.settings.methods
+        scores = evaluate(training, parts, methods, alpha, seed=seed, split=split)
+        tracker.dendrogram(training, parts.test, alpha)
         return self._write(
             split,
             {
@@ -184,7 +185,7 @@ class Job:
                 "linkages": scores,
                 "epochs": training.record["epochs"],
                 "seconds": training.record["seconds"],
-                "model": str(Path(training.record["place"]).relative_to(self.store.outputs)),
+                "model": str(training.folder.relative_to(self.store.outputs)),
             },
         )
 

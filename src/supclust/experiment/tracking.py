@@ -23,9 +23,8 @@ from supclust.experiment.epoch_log import EpochLogger
 from supclust.tables.split_scores import result_rows, result_summary
 
 if TYPE_CHECKING:
-    from supclust.data.block import Dataset
-    from supclust.data.datamodule import BlockDataModule
-    from supclust.objectives import Objective
+    from supclust.data.block import Block, Dataset
+    from supclust.model.trained import TrainedModel
 
 _logger = logging.getLogger(__name__)
 Mode = Literal["online", "offline", "disabled"]
@@ -65,7 +64,7 @@ class Tracker:
     def results(self, results: Sequence[Mapping[str, Any]]) -> None:
         """Take the results of the splits."""
 
-    def dendrogram(self, objective: Objective, data: BlockDataModule, alpha: float | None) -> None:
+    def dendrogram(self, model: TrainedModel, blocks: Sequence[Block], alpha: float | None) -> None:
         """Take a picture of a test tree."""
 
     def finish(self, *, failed: bool) -> None:
@@ -160,8 +159,8 @@ class WandbTracker(Tracker):
 
         self._guarded(send)
 
-    def dendrogram(self, objective: Objective, data: BlockDataModule, alpha: float | None) -> None:
-        """The tree of the first test block of the first split that is evaluated."""
+    def dendrogram(self, model: TrainedModel, blocks: Sequence[Block], alpha: float | None) -> None:
+        """The tree of the largest test block of the first split that is evaluated."""
         if self._drawn:
             return
         self._drawn = True
@@ -173,8 +172,8 @@ class WandbTracker(Tracker):
             from supclust.plot.dendrogram import dendrogram_figure
 
             linkage = "average" if alpha is None else "exp"
-            drawn = trees(objective, data, "test", {linkage: alpha or 0.0})[linkage][0]
-            title = f"{drawn.block}, split {objective.splits[0]}, {linkage} linkage"
+            drawn = trees(model, blocks, {linkage: alpha or 0.0})[linkage][0]
+            title = f"{drawn.block}, split {model.record['split']}, {linkage} linkage"
             figure = dendrogram_figure(drawn.tree, drawn.labels, title)
             self.run.log({"dendrogram": wandb.Image(figure)})
 

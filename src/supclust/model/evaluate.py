@@ -1,24 +1,27 @@
-"""Score trained dissimilarities: trees under every linkage, the dev threshold, test scores."""
+"""Score a trained dissimilarity: trees under every linkage, the dev threshold, test scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from supclust.data.batch import BlockBatch
-from supclust.data.datamodule import BlockDataModule, Part
+from supclust.data.block import Block
+from supclust.data.splits import DatasetSplit
+from supclust.hac import linkages
 from supclust.hac.family import TOP_DOWN, alpha_of
 from supclust.hac.topdown import random_tree, recursive_sparsest_cut
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
 from supclust.metrics.threshold import best_of_curve, curve_from_merges
-from supclust.objectives import Objective
+from supclust.model.trained import TrainedModel
+
+MATRIX_ENTRIES = 8_000_000  # of the dissimilarities held at once, unless one block has more
 
 
 class ScoredTree(NamedTuple):
@@ -34,7 +37,13 @@ Alphas = Mapping[str, "float | None"]
 
 
 def evaluate(
-    objective: Objective, data: BlockDataModule, methods: Sequence[str], alpha: float | None
+    model: TrainedModel,
+    parts: DatasetSplit,
+    methods: Sequence[str],
+    alpha: float | None,
+    *,
+    seed: int = 0,
+    split: int = 0,
 ) -> dict[str, dict[str, Any]]:
     """Scores of one split under every linkage.
 
@@ -44,89 +53,112 @@ def evaluate(
     sparsest cut takes longer than all other linkages together.
 
     Args:
-        objective: trained, of one split, in evaluation mode.
-        data: the blocks of that split.
+        model: trained on the split; its own linkage and cut are not used.
+        parts: the blocks of that split.
         methods: linkages.
         alpha: of ``exp``; may be ``None`` if that is not among the methods.
+        seed: of random and sparsest-cut trees.
+        split: number of the split, which random trees depend on.
 
     Returns:
         {linkage: {alpha, threshold, dev: {...}, test: {...}}}.
     """
     alphas = {method: _alpha_of(method, alpha) for method in methods}
     cutting = {method: value for method, value in alphas.items() if value is not None}
-    dev, test = trees(objective, data, "dev", cutting), trees(objective, data, "test", alphas)
+    dev = trees(model, parts.dev, cutting)
+    test = trees(model, parts.test, alphas, seed=seed, split=split)
     return {
         method: {"alpha": value, **_scores(dev.get(method), test[method])}
         for method, value in alphas.items()
     }
 
 
-@torch.no_grad()
 def trees(
-    objective: Objective, data: BlockDataModule, part: Part, alphas: Alphas
+    model: TrainedModel, blocks: Sequence[Block], alphas: Alphas, *, seed: int = 0, split: int = 0
 ) -> dict[str, list[ScoredTree]]:
-    """Trees of all blocks of one part under every linkage; dissimilarities are computed once.
+    """Trees of blocks under every linkage; dissimilarities are computed once.
 
     Args:
-        objective: trained, of one split, in evaluation mode.
-        data: the blocks of that split.
-        part: ``"train"``, ``"dev"`` or ``"test"``.
+        model: trained.
+        blocks: labelled.
         alphas: of every linkage.
+        seed: of random and sparsest-cut trees.
+        split: number of the split, which random trees depend on.
 
     Returns:
         Per linkage, the trees, largest block first.
     """
-    found: dict[str, list[ScoredTree]] = {method: [] for method in alphas}
-    for batch in data.whole(part):
-        dissimilarity = objective.dissimilarities(batch)
+    scored: dict[str, list[ScoredTree]] = {method: [] for method in alphas}
+    for group in _groups(sorted(blocks, key=lambda block: -block.n)):
+        squares = [model.distances(block.features) for block in group]
         for method, alpha in alphas.items():
-            for i, tree in enumerate(_trees(objective, dissimilarity, batch, method, alpha)):
-                labels = batch.labels[i, : int(batch.lengths[i])].cpu().numpy()
-                found[method].append(ScoredTree(batch.names[i], tree, labels))
-    return found
+            if alpha is not None:
+                built = linkages(squares, "exp", alpha=alpha)
+            elif method == "rsc":
+                built = [recursive_sparsest_cut(square, seed) for square in squares]
+            else:
+                built = [_random_tree(block, seed, split) for block in group]
+            scored[method] += [
+                ScoredTree(block.name, tree, block.labels)
+                for block, tree in zip(group, built, strict=True)
+            ]
+    return scored
 
 
-def _trees(
-    objective: Objective,
-    dissimilarity: Tensor,
-    batch: BlockBatch,
-    method: str,
-    alpha: float | None,
-) -> list[Floats]:
-    lengths = batch.lengths.tolist()
-    if alpha is not None:
-        forest = objective.hac(dissimilarity, batch.lengths, alpha=alpha)
-        return [forest.to_scipy(i) for i in range(len(lengths))]
-    if method == "rsc":
-        squares = [dissimilarity[i, :n, :n].cpu().numpy() for i, n in enumerate(lengths)]
-        return [recursive_sparsest_cut(square, objective.seed) for square in squares]
-    stream = [objective.seed, objective.splits[0]]
-    return [
-        random_tree(n, np.random.default_rng([*stream, crc32(name.encode())]))
-        for n, name in zip(lengths, batch.names, strict=True)
-    ]
+def choose_cut(model: TrainedModel, blocks: Sequence[Block]) -> TrainedModel:
+    """The model with the threshold that has the best pairwise F1 on the blocks, counts pooled.
+
+    Args:
+        model: with linkage and alpha.
+        blocks: labelled; their scores go into the record as ``dev``.
+    """
+    threshold, scores = _best_cut(trees(model, blocks, {"exp": model.alpha})["exp"])
+    return replace(model, threshold=threshold, record={**model.record, "dev": scores})
+
+
+def spread(model: TrainedModel, blocks: Sequence[Block]) -> float:
+    """Standard deviation of the dissimilarities within blocks: the scale that alpha refers to."""
+    values = np.concatenate(
+        [model.distances(block.features)[np.triu_indices(block.n, 1)] for block in blocks]
+    )
+    return (float(values.std(dtype=np.float64)) if len(values) else 0.0) or 1.0
+
+
+def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Consecutive blocks whose matrices have at most `MATRIX_ENTRIES` entries together."""
+    group: list[Block] = []
+    for block in blocks:
+        if group and sum(b.n**2 for b in group) + block.n**2 > MATRIX_ENTRIES:
+            yield group
+            group = []
+        group.append(block)
+    if group:
+        yield group
+
+
+def _random_tree(block: Block, seed: int, split: int) -> NDArray[np.float64]:
+    return random_tree(block.n, np.random.default_rng([seed, split, crc32(block.name.encode())]))
 
 
 def _scores(dev: list[ScoredTree] | None, test: list[ScoredTree]) -> dict[str, Any]:
-    """Threshold from dev, where there is any; purity, precision, recall and F1 of either part."""
-    threshold = purity = None
+    """Threshold from dev where there is any; purity, precision, recall and F1 of either part."""
+    threshold, dev_scores = None, {"dendrogram_purity": None, **_flat_scores([], None)}
     if dev is not None:
-        merges = [merge_pairs(scored.tree, scored.labels) for scored in dev]
-        threshold = best_of_curve(curve_from_merges(merges)).threshold
-        purity = mean_purity(map(purity_from_merges, merges)).mean
-    return {
-        "threshold": threshold,
-        "dev": {"dendrogram_purity": purity, **_flat_scores(dev or [], threshold)},
-        "test": {
-            "dendrogram_purity": mean_purity(
-                purity_from_merges(merge_pairs(scored.tree, scored.labels)) for scored in test
-            ).mean,
-            **_flat_scores(test, threshold),
-        },
-    }
+        threshold, dev_scores = _best_cut(dev)
+    purities = (purity_from_merges(merge_pairs(scored.tree, scored.labels)) for scored in test)
+    test_scores = {"dendrogram_purity": mean_purity(purities).mean, **_flat_scores(test, threshold)}
+    return {"threshold": threshold, "dev": dev_scores, "test": test_scores}
 
 
-def _flat_scores(trees: list[ScoredTree], threshold: float | None) -> dict[str, float | None]:
+def _best_cut(scored: Sequence[ScoredTree]) -> tuple[float, dict[str, float | None]]:
+    """The threshold with the best pooled pairwise F1, and the scores there."""
+    merges = [merge_pairs(one.tree, one.labels) for one in scored]
+    threshold = best_of_curve(curve_from_merges(merges)).threshold
+    purity = mean_purity(map(purity_from_merges, merges)).mean
+    return threshold, {"dendrogram_purity": purity, **_flat_scores(scored, threshold)}
+
+
+def _flat_scores(trees: Sequence[ScoredTree], threshold: float | None) -> dict[str, float | None]:
     if threshold is None:
         return {"precision": None, "recall": None, "pairwise_f1": None}
     flat = [(scored.labels, cut_tree(scored.tree, height=threshold)) for scored in trees]

@@ -1,18 +1,17 @@
-"""Train one model on given blocks, without a configuration: labelled blocks in, `TrainedModel` out.
+"""Train models from labelled blocks: the one way that train.py, the estimator and the CLI share.
 
-The steps are those of a job of ``train.py`` on one split, so the same blocks, settings and seed
-give the same model.
+`fit_splits` trains the models of several splits together. `fit_model` trains one model and also
+chooses its linkage and cut. The same blocks, settings and seed give the same numbers in both.
 """
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import nn
@@ -23,18 +22,13 @@ from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
 from supclust.hac.family import METHODS, alpha_of, check_alpha
 from supclust.hac.module import ExpLinkHAC
-from supclust.hac.tree import cut_tree
-from supclust.metrics.pairwise import pooled_scores
-from supclust.metrics.purity import dendrogram_purity, mean_purity
-from supclust.metrics.threshold import best_threshold
+from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
-from supclust.model.recipe import complete_recipe
-from supclust.model.spec import build_form, form_of_name, weights_of
-from supclust.model.trained import TrainedModel, Training
-from supclust.objectives import Objective, Recipe, fit_alpha, objective_class, quiet_trainer
+from supclust.model.recipe import AUTO_MARGIN, complete_recipe, make_recipe, starting_distance
+from supclust.model.spec import build_module, set_weights, spec_of_name
+from supclust.model.trained import TrainedModel
+from supclust.objectives import Objective, fit_alpha, objective_class, quiet_trainer
 from supclust.objectives.history import curves
-
-AUTO_MARGIN = 0.1  # of the threshold
 
 
 @dataclass(frozen=True)
@@ -42,11 +36,12 @@ class FitOptions:
     """What to learn, and how.
 
     Attributes:
-        objective: name, class, or an untrained `Objective`, which brings its own dissimilarity and
-            recipe.
+        objective: name; class, or a function with its arguments; or an untrained `Objective`, which
+            brings its own dissimilarity and recipe.
         linkage: name; or alpha, as a number or in an `ExpLinkHAC`. Under ``exp`` alpha is learned:
-            by the objective, or after training.
-        dissimilarity: name, `Dissimilarity` of one model, or a network that embeds points.
+            by the objective, or after training. Used by `fit_model` only.
+        dissimilarity: name; name and options, as ``{"name": "encoder", "hidden": [64], "width":
+            20}``; `Dissimilarity` of one model; or a network that embeds points.
         recipe: settings that differ from the defaults for the kind of data
             (`supclust.model.recipe`), ``max_epochs`` and ``step_unit`` among them.
         seed: of initial values, order of steps and sampling.
@@ -54,13 +49,90 @@ class FitOptions:
         accelerator: ``cpu`` or ``gpu``.
     """
 
-    objective: str | type[Objective] | Objective = "exp_alpha"
+    objective: str | Callable[..., Objective] | Objective = "exp_alpha"
     linkage: str | float | ExpLinkHAC = "exp"
-    dissimilarity: str | Dissimilarity | nn.Module = "auto"
+    dissimilarity: str | Mapping[str, Any] | Dissimilarity | nn.Module = "auto"
     recipe: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     precision: int = 32
     accelerator: str = "cpu"
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of features and weights."""
+        return torch.float64 if self.precision == 64 else torch.float32
+
+    def trainer(self, max_epochs: int, **more: Any) -> pl.Trainer:
+        """A trainer on the accelerator; ``more``: further arguments of `quiet_trainer`."""
+        return quiet_trainer(max_epochs, accelerator=self.accelerator, devices=1, **more)
+
+
+def fit_splits(
+    parts: Sequence[DatasetSplit],
+    feature_names: Sequence[str],
+    options: FitOptions,
+    *,
+    splits: Sequence[int] = (0,),
+    trainer: pl.Trainer | None = None,
+    ckpt_path: str | None = None,
+) -> list[TrainedModel]:
+    """Train the models of some splits together; each comes out as if it had been trained alone.
+
+    Args:
+        parts: training and dev blocks of every split; where there are no dev blocks, training is
+            stopped by the training loss.
+        feature_names: (d,).
+        options: what to learn, and how.
+        splits: number of every split; their initial values and order of steps depend on it.
+        trainer: with the caller's callbacks and loggers. Default: a quiet one.
+        ckpt_path: of a checkpoint to resume from.
+
+    Returns:
+        One model per split, without linkage and cut; the record holds epochs, time and losses.
+    """
+    objective, settings = _objective(options, parts, splits)
+    data = _data(objective, settings, parts, options)
+    trainer = trainer or options.trainer(settings["max_epochs"])
+    start = time.perf_counter()
+    trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path)
+    seconds = time.perf_counter() - start
+    objective = objective.cpu()
+    return [
+        TrainedModel.from_module(
+            objective.dissimilarity,
+            parts[0].train[0].kind,
+            objective.name,
+            tuple(feature_names),
+            position=position,
+            record=_record(objective, position, seconds),
+        )
+        for position in range(len(parts))
+    ]
+
+
+def fit_alphas(
+    models: Sequence[TrainedModel],
+    parts: Sequence[DatasetSplit],
+    options: FitOptions,
+    *,
+    splits: Sequence[int] = (0,),
+    trainer: pl.Trainer | None = None,
+) -> list[float]:
+    """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split.
+
+    Args:
+        models: of `fit_splits`.
+        parts: as for `fit_splits`.
+        options: as for `fit_splits`.
+        splits: as for `fit_splits`.
+        trainer: as for `fit_splits`.
+    """
+    objective, settings = _objective(options, parts, splits)
+    set_weights(objective.dissimilarity, [model.weights for model in models])
+    objective.eval().requires_grad_(False)
+    data = _data(objective, settings, parts, options)
+    trainer = trainer or options.trainer(settings["max_epochs"])
+    return [float(alpha) for alpha in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
 
 
 def fit_model(
@@ -87,63 +159,46 @@ def fit_model(
     """
     options = options or FitOptions()
     _check(train, feature_names)
-    linkage, given_alpha = _linkage(options.linkage)
-    objective, settings = _objective(options, train)
-    dtype = torch.float64 if options.precision == 64 else torch.float32
-    objective = objective.to(dtype=dtype)
-    per_cluster = objective.takes_cluster_steps
-    data = BlockDataModule(
-        [DatasetSplit(tuple(train), tuple(dev), ())],
-        objective.splits,
-        seed=options.seed,
-        step_unit=settings["step_unit"] if per_cluster else "block",
-        dtype=dtype,
-    )
+    linkage, alpha = _linkage(options.linkage)
+    parts = [DatasetSplit(tuple(train), tuple(dev), ())]
+    settings = complete_recipe(train[0].kind, options.recipe)
+    if settings["threshold"] == "auto":
+        unit = starting_distance(train)
+        numbers = {"threshold": unit, "margin": AUTO_MARGIN * unit}
+        settings |= numbers
+        if isinstance(options.objective, type):  # the user's own, which may ignore units
+            options = replace(options, recipe={**options.recipe, **numbers})
     start = time.perf_counter()
-    device: dict[str, Any] = {"accelerator": options.accelerator, "devices": 1}
-    epochs = settings["max_epochs"]
-    quiet_trainer(epochs, callbacks=list(callbacks), **device).fit(objective, datamodule=data)
-    alpha = given_alpha
+    trainer = options.trainer(settings["max_epochs"], callbacks=list(callbacks))
+    (model,) = fit_splits(parts, feature_names, options, trainer=trainer)
     if alpha is None and linkage == "exp":
-        trainer = quiet_trainer(epochs, **device)
-        alpha = float(fit_alpha(objective, data, 1, trainer=trainer).cpu()[0])
-    record = outcome(objective.cpu(), 0, time.perf_counter() - start, {}).record
-    model = TrainedModel(
-        dissimilarity=objective.dissimilarity.eval().requires_grad_(False),
-        objective=record.pop("objective"),
-        linkage=linkage,
-        alpha=alpha_of(linkage, alpha),
-        threshold=0.0,
-        kind=train[0].kind,
-        feature_names=tuple(feature_names),
-        record=record | _facts(train, dev, options, settings),
-    )
-    model = choose_cut(model, dev or train)
+        alpha = model.record["alpha"]
+        alpha = fit_alphas([model], parts, options)[0] if alpha is None else alpha
+    facts = {
+        "seconds": time.perf_counter() - start,
+        "source": "file",
+        "sizes": {"train": _sizes(train), "dev": _sizes(dev)},
+        "seed": options.seed,
+        "precision": options.precision,
+        "recipe": settings,
+        "versions": numerical_versions(),
+    }
+    model = replace(model, linkage=linkage, alpha=alpha_of(linkage, alpha))
+    model = choose_cut(replace(model, record={**model.record, **facts}), dev or train)
     return replace(model, record={**model.record, "spread": spread(model, dev or train)})
 
 
-def choose_cut(model: TrainedModel, blocks: Sequence[Block]) -> TrainedModel:
-    """The model with the cut that has the best pairwise F1 on the blocks, pair counts pooled.
-
-    The scores go into the record as ``dev``.
-    """
-    trees = [(model.tree(block.features), block.labels) for block in blocks]
-    threshold = best_threshold(trees).threshold
-    flat = [(labels, cut_tree(Z, height=threshold)) for Z, labels in trees]
-    precision, recall, f1 = pooled_scores(flat)
-    purity = mean_purity(dendrogram_purity(Z, labels) for Z, labels in trees).mean
-    scores = {
-        "dendrogram_purity": purity, "precision": precision, "recall": recall, "pairwise_f1": f1
-    }  # fmt: skip
-    return replace(model, threshold=threshold, record={**model.record, "dev": scores})
-
-
-def spread(model: TrainedModel, blocks: Sequence[Block]) -> float:
-    """Standard deviation of the dissimilarities within blocks: the scale that alpha works on."""
-    values = np.concatenate(
-        [model.distances(block.features)[np.triu_indices(block.n, 1)] for block in blocks]
-    )
-    return (float(values.std(dtype=np.float64)) if len(values) else 0.0) or 1.0
+def _record(objective: Objective, position: int, seconds: float) -> dict[str, Any]:
+    """Epochs, time and curves of one of the splits; ``seconds`` is the time of all together."""
+    epochs = int(objective.stopping.epochs[position])
+    return {
+        "split": objective.splits[position],
+        "splits_together": len(objective.splits),
+        "epochs": epochs,
+        "seconds": seconds / len(objective.splits),
+        "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
+        **curves(objective.history[:epochs], position),
+    }
 
 
 def _check(train: Sequence[Block], feature_names: Sequence[str]) -> None:
@@ -156,21 +211,9 @@ def _check(train: Sequence[Block], feature_names: Sequence[str]) -> None:
         )
 
 
-def _facts(
-    train: Sequence[Block], dev: Sequence[Block], options: FitOptions, settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    def sizes(blocks: Sequence[Block]) -> dict[str, int]:
-        counts = {"points": (b.n for b in blocks), "clusters": (b.n_clusters for b in blocks)}
-        return {"blocks": len(blocks), **{name: sum(values) for name, values in counts.items()}}
-
-    return {
-        "source": "file",
-        "sizes": {"train": sizes(train), "dev": sizes(dev)},
-        "seed": options.seed,
-        "precision": options.precision,
-        "recipe": dict(settings),
-        "versions": numerical_versions(),
-    }
+def _sizes(blocks: Sequence[Block]) -> dict[str, int]:
+    n, clusters = sum(block.n for block in blocks), sum(block.n_clusters for block in blocks)
+    return {"blocks": len(blocks), "points": n, "clusters": clusters}
 
 
 def _linkage(linkage: str | float | ExpLinkHAC) -> tuple[str, float | None]:
@@ -187,56 +230,69 @@ def _linkage(linkage: str | float | ExpLinkHAC) -> tuple[str, float | None]:
     return "exp", check_alpha(linkage)
 
 
-def _objective(options: FitOptions, train: Sequence[Block]) -> tuple[Objective, dict[str, Any]]:
-    """An untrained objective that is nobody else's, and the complete recipe."""
-    kind = train[0].kind
-    settings = complete_recipe(kind, options.recipe)
-    recipe, units = make_recipe(settings), None
-    if settings["threshold"] == "auto":
-        units = [starting_distance(train)]
-        settings |= {"threshold": units[0], "margin": AUTO_MARGIN * units[0]}
+def _data(
+    objective: Objective,
+    settings: Mapping[str, Any],
+    parts: Sequence[DatasetSplit],
+    options: FitOptions,
+) -> BlockDataModule:
+    return BlockDataModule(
+        parts,
+        objective.splits,
+        seed=options.seed,
+        step_unit=settings["step_unit"] if objective.takes_cluster_steps else "block",
+        dtype=options.dtype,
+    )
+
+
+def _objective(
+    options: FitOptions, parts: Sequence[DatasetSplit], splits: Sequence[int]
+) -> tuple[Objective, dict[str, Any]]:
+    """A new untrained objective, and the complete settings of the recipe."""
+    block = parts[0].train[0]
+    settings = complete_recipe(block.kind, options.recipe)
     if isinstance(options.objective, Objective):
-        return _given_objective(options), settings
-    found = options.objective
-    chosen = objective_class(found) if isinstance(found, str) else found
-    if not (isinstance(chosen, type) and issubclass(chosen, Objective)):
+        return _copy_of(options.objective, options).to(dtype=options.dtype), settings
+    given = options.objective
+    make = objective_class(given) if isinstance(given, str) else given
+    wrong = isinstance(make, type) and not issubclass(make, Objective)
+    if not callable(make) or wrong:
         raise ValueError(
             "objective must be a name, an Objective or a class of one; "
-            f"received {type(found).__name__}."
+            f"received {type(given).__name__}."
         )
-    model = _dissimilarity(options, train[0])
-    if found is chosen:  # somebody's own, whose losses may not know about units
-        return chosen(model, make_recipe(settings), seed=options.seed), settings
-    return chosen(model, recipe, seed=options.seed, units=units), settings
+    automatic = settings["threshold"] == "auto"
+    units = [starting_distance(part.train) for part in parts] if automatic else None
+    module = _dissimilarity(options, block, splits)
+    objective = make(module, make_recipe(settings), seed=options.seed, units=units)
+    return objective.to(dtype=options.dtype), settings
 
 
-def _given_objective(options: FitOptions) -> Objective:
-    assert isinstance(options.objective, Objective)
-    further = [n for n, v in options.recipe.items() if v is not None and n not in _NOT_RECIPE]
-    if options.dissimilarity != "auto" or further:
-        received = ["dissimilarity"] * (options.dissimilarity != "auto") + further
+def _copy_of(objective: Objective, options: FitOptions) -> Objective:
+    """A copy of an `Objective` that the user made."""
+    settings = [name for name, value in options.recipe.items()
+                if value is not None and name not in ("max_epochs", "step_unit")]  # fmt: skip
+    received = [*(["dissimilarity"] if options.dissimilarity != "auto" else []), *settings]
+    if received:
         raise ValueError(
             "an Objective brings its own dissimilarity and recipe; received "
             f"{', '.join(received)} as well. Leave them out, or give the objective by name."
         )
-    if len(options.objective.splits) != 1:
+    if len(objective.splits) != 1:
         raise ValueError(
-            f"an objective of one model is needed; received {len(options.objective.splits)}. "
+            f"an objective of one model is needed; received {len(objective.splits)}. "
             "Make its dissimilarity with splits=(0,)."
         )
-    return copy.deepcopy(options.objective)
+    return copy.deepcopy(objective)
 
 
-_NOT_RECIPE = ("max_epochs", "step_unit")
-
-
-def _dissimilarity(options: FitOptions, block: Block) -> Dissimilarity:
+def _dissimilarity(options: FitOptions, block: Block, splits: Sequence[int]) -> Dissimilarity:
+    """A new dissimilarity of the splits; a module that the user made is copied."""
     given = options.dissimilarity
     if isinstance(given, str):
-        model: Dissimilarity = build_form(
-            form_of_name(given, block.kind, block.d), (0,), options.seed
-        )
-        return model
+        given = {"name": given}
+    if isinstance(given, Mapping):
+        return build_module(spec_of_name(kind=block.kind, d=block.d, **given), splits, options.seed)
     if not isinstance(given, nn.Module):
         raise ValueError(
             "dissimilarity must be a name, a supclust.dissimilarity.Dissimilarity or a torch "
@@ -252,48 +308,3 @@ def _dissimilarity(options: FitOptions, block: Block) -> Dissimilarity:
             "Make it with splits=(0,), and LinearPair with the kind of your features."
         )
     return copy.deepcopy(given)
-
-
-def make_recipe(settings: Mapping[str, Any]) -> Recipe:
-    """The recipe, with ``auto`` in units of the split's `starting_distance`."""
-    known = {field.name for field in fields(Recipe)}
-    values = {key: value for key, value in settings.items() if key in known}
-    if values["threshold"] == "auto":
-        values |= {"threshold": 1.0, "margin": AUTO_MARGIN}
-    return Recipe(**values)
-
-
-def starting_distance(blocks: Sequence[Block]) -> float:
-    """Root mean square distance of two points of a block under an untrained Mahalanobis model.
-
-    Of training blocks alone: a threshold must not know anything about test blocks.
-
-    Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
-    """
-    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in blocks]
-    n = sum(block.n for block in blocks)
-    mean = sum(2 * s * block.n for s, block in zip(spreads, blocks, strict=True)) / n
-    return float((mean / 3) ** 0.5) or 1.0
-
-
-def outcome(objective: Objective, position: int, seconds: float, about: dict[str, Any]) -> Training:
-    """The training of one of the splits of a trained objective.
-
-    Args:
-        objective: trained, on the CPU.
-        position: of the split.
-        seconds: that all splits took together.
-        about: what else the record is to say.
-    """
-    epochs = int(objective.stopping.epochs[position])
-    record = {
-        **about,
-        "objective": objective.name,
-        "split": objective.splits[position],
-        "splits_together": len(objective.splits),
-        "epochs": epochs,
-        "seconds": seconds / len(objective.splits),
-        "alpha": float(objective.alpha.detach()[position]) if objective.learns_alpha else None,
-        **curves(objective.history[:epochs], position),
-    }
-    return Training(weights_of(objective.dissimilarity, position), record)

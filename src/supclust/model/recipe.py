@@ -1,18 +1,17 @@
-"""How to train on people's own data: the rows ``vectors`` and ``pairs`` of conf/recipes.yaml.
-
-Those files are the business of ``train.py`` and are not installed with the package; a test keeps
-the two the same.
-"""
+"""Settings of training: the defaults for users' own data, and the automatic threshold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from supclust.data.block import Kind
+from supclust.data.block import Block, Kind
 from supclust.objectives.recipe import SETTINGS, Recipe
 from supclust.schema import Count, check
+
+AUTO_MARGIN = 0.1
+"""Margin of an automatic threshold, as a share of it."""
 
 DEFAULTS: dict[Kind, dict[str, Any]] = {
     "vectors": {
@@ -36,7 +35,7 @@ DEFAULTS: dict[Kind, dict[str, Any]] = {
         "ties": "one",
     },
 }
-"""Per kind of data; whatever is not here is as in `Recipe`."""
+"""Per kind of data, as in conf/recipes.yaml; all other settings are those of `Recipe`."""
 
 
 def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         kind: ``vectors`` or ``pairs``.
         given: settings by name; ``None`` stands for the default, except for ``threshold`` and
-            ``margin``, where it means none.
+            ``margin``, where it means a loss without hinges.
 
     Returns:
         Every setting of `Recipe`, ``max_epochs`` and ``step_unit``, checked.
@@ -60,7 +59,7 @@ def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
             f"a recipe has the settings {', '.join(values)}; received {', '.join(unknown)}. "
             "Leave it out, or correct its name."
         )
-    # No threshold and no margin is a choice of its own: the plain forms of the losses.
+    # No threshold and no margin is a choice: the losses without hinges.
     values |= {
         name: value
         for name, value in given.items()
@@ -74,3 +73,26 @@ def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
             f"{values['threshold']} and {values['margin']}. Give both."
         )
     return values
+
+
+def make_recipe(settings: Mapping[str, Any]) -> Recipe:
+    """The `Recipe` of complete settings, with ``auto`` in units of `starting_distance`."""
+    known = {field.name for field in fields(Recipe)}
+    values = {key: value for key, value in settings.items() if key in known}
+    if values["threshold"] == "auto":
+        values |= {"threshold": 1.0, "margin": AUTO_MARGIN}
+    return Recipe(**values)
+
+
+def starting_distance(blocks: Sequence[Block]) -> float:
+    """Root mean square distance of two points of a block under an untrained Mahalanobis model.
+
+    It is the automatic threshold. Only training blocks may be given: a threshold must not depend
+    on test blocks.
+
+    Entries of A are uniform on +-1/sqrt(d), so E |A x|^2 = |x|^2 / 3.
+    """
+    spreads = [float(block.features.var(axis=0, dtype="f8").sum()) for block in blocks]
+    n = sum(block.n for block in blocks)
+    mean = sum(2 * s * block.n for s, block in zip(spreads, blocks, strict=True)) / n
+    return float((mean / 3) ** 0.5) or 1.0

@@ -1,29 +1,41 @@
-"""The form of a dissimilarity as plain values: enough to build it again before its weights."""
+"""Module specs: plain values that a dissimilarity can be built from, and its weights as arrays.
+
+A spec is what ``model.json`` holds: ``{"name": "mahalanobis", "kind": "vectors", "d": 20}``; an
+encoder has ``widths`` as well, a module that cannot be built again ``class``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, cast
 
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
 
 from supclust.data.block import Kind
-from supclust.dissimilarity import Dissimilarity, Encoder, LinearPair, Mahalanobis
-from supclust.dissimilarity.encoder import perceptron
 from supclust.registry import DISSIMILARITIES
 
+if TYPE_CHECKING:
+    from torch import nn
+
+    from supclust.dissimilarity import Dissimilarity
+
+Weights = Mapping[str, NDArray[Any]]
+"""Arrays of one model by name, without the axis of splits."""
+
 CUSTOM = "custom"
-"""Form of a dissimilarity that only its author can build."""
+"""Name of a module that cannot be built from its spec."""
 HIDDEN, WIDTH = (64,), 20
-"""Of an encoder asked for by name: hidden layers and embedding, as in conf/dissimilarity."""
+"""Hidden layers and embedding of an encoder chosen by name, as in conf/dissimilarity."""
 
 
-def form_of_name(
+def spec_of_name(
     name: str, kind: Kind, d: int, hidden: Sequence[int] = HIDDEN, width: int = WIDTH
 ) -> dict[str, Any]:
-    """The form that a name stands for; ``auto`` is the paper's choice for the kind of data.
+    """The spec that a name stands for; ``auto`` is the paper's choice for the kind of data.
 
-    >>> form_of_name("auto", "pairs", 8)
+    >>> spec_of_name("auto", "pairs", 8)
     {'name': 'linear', 'kind': 'pairs', 'd': 8}
     """
     if name != "auto" and name not in DISSIMILARITIES:
@@ -33,57 +45,65 @@ def form_of_name(
         )
     if name == "auto":
         name = "mahalanobis" if kind == "vectors" else "linear"
-    if kind == "pairs" and name != "linear":
+    if kind == "pairs" and name in ("mahalanobis", "encoder"):
         raise ValueError(
             f"dissimilarity {name!r} works on points; received features of pairs. "
             "Use 'auto' or 'linear'."
         )
-    form: dict[str, Any] = {"name": name, "kind": kind, "d": int(d)}
+    spec: dict[str, Any] = {"name": name, "kind": kind, "d": int(d)}
     if name == "encoder":
-        form["widths"] = [int(d), *hidden, int(width)]
-    return form
+        spec["widths"] = [int(d), *hidden, int(width)]
+    return spec
 
 
-def build_form(form: Mapping[str, Any], splits: Sequence[int] = (0,), seed: int = 0) -> Any:
-    """A freshly initialised dissimilarity of a form.
+def build_module(
+    spec: Mapping[str, Any], splits: Sequence[int] = (0,), seed: int = 0
+) -> Dissimilarity:
+    """A freshly initialised dissimilarity of a spec, one model per split.
 
-    Returns:
-        A `Dissimilarity`, one model per split.
+    A registered class is called with ``d``, ``splits``, ``seed`` and, if it takes it, ``kind``.
     """
-    if form["name"] == "mahalanobis":
-        return Mahalanobis(form["d"], splits=splits, seed=seed)
-    if form["name"] == "linear":
-        return LinearPair(form["d"], kind=form["kind"], splits=splits, seed=seed)
-    if form["name"] == "encoder":
-        return Encoder(lambda: perceptron(form["widths"]), splits=splits, seed=seed)
-    raise ValueError(
-        f"the dissimilarity of this model is {form.get('class', form['name'])}, which cannot be "
-        "built from its name. Load the model with dissimilarity=..., made as it was for training."
-    )
+    name = spec["name"]
+    if name == CUSTOM or name not in DISSIMILARITIES:
+        raise ValueError(
+            f"the dissimilarity of this model is {spec.get('class', name)}, which cannot be built "
+            "from its name. Load the model with dissimilarity=..., made as it was for training."
+        )
+    found = DISSIMILARITIES.load(name)
+    if name == "encoder":
+        from supclust.dissimilarity.encoder import perceptron
+
+        made = found(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
+    else:
+        kind = {"kind": spec["kind"]} if "kind" in signature(found).parameters else {}
+        made = found(spec["d"], splits=splits, seed=seed, **kind)
+    return cast("Dissimilarity", made)
 
 
-def describe_form(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str, Any]:
-    """The form of a dissimilarity, so that `build_form` builds it again where that is possible.
+def spec_of_module(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str, Any]:
+    """The spec of a dissimilarity, so that `build_module` builds it again where that is possible.
 
     Args:
         dissimilarity: any.
         kind: of the features it works on.
         d: their number.
     """
-    form: dict[str, Any] = {"name": CUSTOM, "kind": kind, "d": int(d)}
-    if type(dissimilarity) is Mahalanobis:
-        return form | {"name": "mahalanobis"}
-    if type(dissimilarity) is LinearPair:
-        return form | {"name": "linear"}
-    if type(dissimilarity) is Encoder:
+    from supclust.dissimilarity import Encoder
+
+    made, spec = type(dissimilarity), {"kind": kind, "d": int(d)}
+    if isinstance(dissimilarity, Encoder) and made is Encoder:
         widths = _widths(dissimilarity.form)
         if widths is not None:
-            return form | {"name": "encoder", "widths": widths}
-    return form | {"class": f"{type(dissimilarity).__module__}.{type(dissimilarity).__qualname__}"}
+            return {"name": "encoder", **spec, "widths": widths}
+    elif made.name in DISSIMILARITIES and DISSIMILARITIES.load(made.name) is made:
+        return {"name": made.name, **spec}
+    return {"name": CUSTOM, **spec, "class": f"{made.__module__}.{made.__qualname__}"}
 
 
 def _widths(network: nn.Module) -> list[int] | None:
-    """Widths of a network as `perceptron` makes it; ``None``: it is another."""
+    """Widths of a network as `perceptron` makes it; ``None`` for any other."""
+    from torch import nn
+
     if type(network) is not nn.Sequential:
         return None
     kinds = [type(layer) for layer in network]
@@ -95,37 +115,45 @@ def _widths(network: nn.Module) -> list[int] | None:
     return [linear[0].in_features, *(layer.out_features for layer in linear)]
 
 
-def weights_of(dissimilarity: Dissimilarity, position: int = 0) -> dict[str, Tensor]:
-    """State of one model, without the axis of splits; buffers of a network come as they are."""
-    state = dissimilarity.state_dict()
-    weights = {name: t[position].clone() for name, t in state.items() if is_per_split(name)}
-    buffers = {name for name, _ in dissimilarity.named_buffers() if not is_per_split(name)}
-    return weights | {name: state[name].clone() for name in buffers}
+def weights_of(dissimilarity: Dissimilarity, position: int = 0) -> dict[str, NDArray[Any]]:
+    """Weights of one of the models; buffers of a network are shared by all of them."""
+    state = {name: tensor.detach().cpu() for name, tensor in dissimilarity.state_dict().items()}
+    weights = {name: t[position].numpy() for name, t in state.items() if _is_per_split(name)}
+    shared = {name for name, _ in dissimilarity.named_buffers() if not _is_per_split(name)}
+    arrays = weights | {name: state[name].numpy() for name in shared}
+    return {name: np.array(array) for name, array in arrays.items()}
 
 
-def set_weights(dissimilarity: Dissimilarity, weights: Mapping[str, Tensor]) -> None:
-    """Put the `weights_of` one model into a dissimilarity of one model.
+def set_weights(dissimilarity: Dissimilarity, models: Sequence[Weights]) -> None:
+    """Put the `weights_of` S models into a dissimilarity of S models, in their precision.
 
     Raises:
-        ValueError: they do not fit.
+        ValueError: the shapes differ.
     """
+    import torch
+
+    floats = [a.dtype for a in models[0].values() if np.issubdtype(a.dtype, np.floating)]
+    dissimilarity.to(torch.float64 if np.float64 in floats else torch.float32)
     state = dissimilarity.state_dict()
-    wanted = {name: t.shape[1:] for name, t in state.items() if is_per_split(name)}
-    given = {name: t.shape for name, t in weights.items() if is_per_split(name)}
-    if dissimilarity.n_splits != 1 or wanted != given:
-        raise ValueError(
-            f"the weights do not fit {type(dissimilarity).__name__}: it has "
-            f"{_shapes(wanted)}; received {_shapes(given)}. "
-            "Make it with the same arguments as for training."
-        )
-    for name, value in weights.items():
-        state[name].copy_(value)
+    expected = {name: tuple(t.shape[1:]) for name, t in state.items() if _is_per_split(name)}
+    for weights in models:
+        received = {name: a.shape for name, a in weights.items() if _is_per_split(name)}
+        if dissimilarity.n_splits != len(models) or expected != received:
+            raise ValueError(
+                f"the weights do not fit {type(dissimilarity).__name__}: it has "
+                f"{_shapes(expected)}; received {_shapes(received)}. "
+                "Make it with the same arguments as for training."
+            )
+    for name in models[0]:
+        per_split = _is_per_split(name)
+        values = np.stack([w[name] for w in models]) if per_split else models[0][name]
+        state[name].copy_(torch.from_numpy(np.array(values)))
 
 
-def is_per_split(name: str) -> bool:
-    """Whether a tensor of the state has an axis of splits: all but an encoder's mould."""
+def _is_per_split(name: str) -> bool:
+    """Whether a tensor has an axis of splits: all but those of an encoder's template network."""
     return not name.startswith("form.")
 
 
-def _shapes(shapes: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {tuple(shape)}" for name, shape in shapes.items()) or "none"
+def _shapes(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"

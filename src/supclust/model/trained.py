@@ -1,78 +1,163 @@
-"""`TrainedModel`: a learned dissimilarity, linkage and cut, and the folder it is kept in.
+"""`TrainedModel`: a learned dissimilarity, linkage and cut, and how blocks are clustered with them.
 
-A model folder holds ``model.safetensors`` (the weights) and ``model.json`` (everything else, and
-the checksum of the weights), as the folders of trainings below ``outputs/trainings/`` do. Those
-know no linkage and no cut, which belong to the results: `load` puts the two together.
+Torch is imported by `TrainedModel.distances` and whatever calls it. The compiled pass of
+``supclust cluster`` needs the weights only.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.data.block import Kind
-from supclust.dissimilarity import Dissimilarity
-from supclust.dissimilarity.scores import points_of
-from supclust.hac._linkage import linkages
-from supclust.hac.tree import Floats, Ints, cut_tree
-from supclust.model.folder import FORMAT, read_folder, write_folder
-from supclust.model.sources import find_cut, find_training
-from supclust.model.spec import build_form, describe_form, set_weights, weights_of
+from supclust.model.spec import Weights, build_module, set_weights, spec_of_module, weights_of
 
-_OWN_KEYS = ("format", "objective", "dissimilarity", "feature_names", "cut", "weights_sha256")
+if TYPE_CHECKING:
+    from supclust.data.records.comparisons import RecordComparisons
+    from supclust.dissimilarity import Dissimilarity
 
+Floats = NDArray[np.floating[Any]]
 
-@dataclass(frozen=True)
-class Training:
-    """The outcome of training one split.
-
-    Attributes:
-        weights: tensors of the dissimilarity's state, without the axis of splits.
-        record: epochs, seconds, alpha (where it was learned), and what the training was; once
-            stored, its ``place``.
-    """
-
-    weights: dict[str, torch.Tensor]
-    record: dict[str, Any]
+RECORDS = "records"
+"""Key of the record under which ``supclust fit`` stores how a table becomes features."""
+_COMPILED = ("mahalanobis", "linear")  # specs that the compiled pass of `supclust cluster` computes
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """What training leaves behind: enough to cluster new blocks.
+class Cut(NamedTuple):
+    """How trees are built and cut: by ``n_clusters`` where it is > 0, else at ``threshold``."""
 
-    Attributes:
-        dissimilarity: one model, in evaluation mode.
-        objective: name of what it was trained with.
-        linkage: ``single``, ``average``, ``complete`` or ``exp``.
-        alpha: of the linkage.
-        threshold: height to cut at, chosen on dev data.
-        kind: ``vectors`` (features of points) or ``pairs`` (features of pairs).
-        feature_names: (d,).
-        record: JSON-able, whatever a reader may want to know: epochs, dev scores, versions, ...;
-            ``alpha`` in it is the learned one, ``None`` if the objective learns none.
-    """
-
-    dissimilarity: Dissimilarity
-    objective: str
-    linkage: str
     alpha: float
     threshold: float
-    kind: Kind
+    n_clusters: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """What training returns: enough to cluster new blocks.
+
+    Training alone gives a dissimilarity and, under some objectives, alpha (in ``record``). Linkage,
+    alpha and threshold are chosen afterwards; until then `has_cut` is false.
+
+    Attributes:
+        spec: of the dissimilarity, see `supclust.model.spec`.
+        weights: of the dissimilarity, arrays by name.
+        objective: name of the objective it was trained with.
+        feature_names: (d,).
+        linkage: ``single``, ``average``, ``complete`` or ``exp``; empty: not chosen yet.
+        alpha: of the linkage.
+        threshold: height to cut at, chosen on dev data.
+        record: JSON-able facts about the training: epochs, losses, dev scores, versions, ...;
+            ``alpha`` in it is the learned one, ``None`` if the objective learns none.
+        module: a dissimilarity that cannot be built from ``spec``, holding the weights.
+        folder: where the model was read.
+    """
+
+    spec: Mapping[str, Any]
+    weights: Weights
+    objective: str
     feature_names: tuple[str, ...]
+    linkage: str = ""
+    alpha: float = math.nan
+    threshold: float = math.nan
     record: dict[str, Any] = field(default_factory=dict)
+    module: Dissimilarity | None = None
+    folder: Path | None = None
+
+    @classmethod
+    def from_module(
+        cls,
+        dissimilarity: Dissimilarity,
+        kind: Kind,
+        objective: str,
+        feature_names: tuple[str, ...],
+        *,
+        position: int = 0,
+        **more: Any,
+    ) -> TrainedModel:
+        """The model at one position of a trained dissimilarity; ``more``: further attributes."""
+        spec = spec_of_module(dissimilarity, kind, len(feature_names))
+        if "class" in spec and dissimilarity.n_splits == 1:
+            more["module"] = dissimilarity.eval().requires_grad_(False)
+        weights = weights_of(dissimilarity, position)
+        return cls(spec, weights, objective, tuple(feature_names), **more)
+
+    @property
+    def kind(self) -> Kind:
+        """``vectors`` (features of points) or ``pairs`` (features of pairs)."""
+        return cast("Kind", self.spec["kind"])
 
     @property
     def d(self) -> int:
         """Number of features."""
         return len(self.feature_names)
 
-    @torch.no_grad()
-    def distances(self, features: ArrayLike) -> NDArray[np.floating[Any]]:
+    @property
+    def has_cut(self) -> bool:
+        """Whether linkage, alpha and threshold have been chosen."""
+        return bool(self.linkage)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the compiled pass computes the dissimilarities: known specs in float32."""
+        single = all(array.dtype != np.float64 for array in self.weights.values())
+        return self.spec["name"] in _COMPILED and single
+
+    @property
+    def records(self) -> Mapping[str, Any] | None:
+        """What ``supclust fit`` stored about the table; ``None`` for other models."""
+        return self.record.get(RECORDS)
+
+    @property
+    def comparisons(self) -> RecordComparisons | None:
+        """How two records are compared, where the features are comparisons of columns."""
+        stored = (self.records or {}).get("comparisons")
+        if stored is None:
+            return None
+        from supclust.data.records.comparisons import RecordComparisons
+
+        return RecordComparisons.from_json(stored)
+
+    @property
+    def linear(self) -> tuple[NDArray[np.float32], float]:
+        """Weights and bias of a linear dissimilarity, averaged over training."""
+        weight = np.asarray(self.weights["average_weight"], np.float32)
+        return weight, float(self.weights["average_bias"])
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that the clusters depend on."""
+        cut = {"linkage": self.linkage, "alpha": self.alpha, "threshold": self.threshold}
+        sha = hashlib.sha256(repr((cut, dict(self.spec), self.records)).encode())
+        for name in sorted(self.weights):
+            array = self.weights[name]
+            sha.update(f"{name}{array.dtype.str}{array.shape}".encode())
+            sha.update(np.ascontiguousarray(array).tobytes())
+        return sha.hexdigest()
+
+    @cached_property
+    def dissimilarity(self) -> Dissimilarity:
+        """The torch module, in evaluation mode."""
+        if self.module is not None:
+            return self.module
+        module = build_module(self.spec)
+        set_weights(module, [self.weights])
+        return module.eval().requires_grad_(False)
+
+    def cut(self, threshold: float | None = None, n_clusters: int | None = None) -> Cut:
+        """The model's linkage with its own or another cut."""
+        self._require_cut()
+        height = self.threshold if threshold is None else threshold
+        return Cut(self.alpha, float(height), int(n_clusters or 0))
+
+    def distances(self, features: ArrayLike) -> Floats:
         """Dissimilarities of the points of one block.
 
         Args:
@@ -82,21 +167,27 @@ class TrainedModel:
         Returns:
             (n, n), symmetric with a zero diagonal, in the precision of the model.
         """
+        import torch
+
         values = self._checked(np.asarray(features))
         dtype = next(self.dissimilarity.parameters()).dtype
         tensor = torch.from_numpy(np.ascontiguousarray(values)).to(dtype)
         if self.kind == "vectors" and len(values) == 0:
             return np.zeros((0, 0), tensor.numpy().dtype)
-        square: torch.Tensor = self.dissimilarity(tensor[None])[0]
-        if not bool(square.isfinite().all()):
+        with torch.no_grad():
+            square = self.dissimilarity(tensor[None])[0].numpy()
+        if not np.isfinite(square).all():
             raise ValueError(
                 "dissimilarities must be finite; received features so large that they overflow. "
                 "Scale the features as for training."
             )
-        return cast("NDArray[np.floating[Any]]", square.numpy())
+        return cast("Floats", square)
 
-    def tree(self, features: ArrayLike) -> Floats:
-        """Z, (n - 1, 4): the tree of one block in SciPy's form; arguments as `distances`."""
+    def tree(self, features: ArrayLike) -> NDArray[np.float64]:
+        """Z, (n - 1, 4): the tree of one block in SciPy's format; arguments as `distances`."""
+        from supclust.hac import linkages
+
+        self._require_cut()
         return linkages([self.distances(features)], "exp", alpha=self.alpha)[0]
 
     def labels(
@@ -104,7 +195,7 @@ class TrainedModel:
         features: ArrayLike,
         n_clusters: int | None = None,
         threshold: float | None = None,
-    ) -> Ints:
+    ) -> NDArray[np.int64]:
         """Clusters of one block, numbered from 0 by first appearance.
 
         Args:
@@ -115,6 +206,10 @@ class TrainedModel:
         Returns:
             (n,) int64.
         """
+        from supclust.hac import linkages
+        from supclust.hac.tree import cut_tree
+
+        self._require_cut()
         distances = self.distances(features)
         if len(distances) == 0:
             return np.zeros(0, np.int64)
@@ -124,27 +219,10 @@ class TrainedModel:
         return cut_tree(Z, height=self.threshold if threshold is None else threshold)
 
     def save(self, folder: str | Path) -> Path:
-        """Write the model into a folder, which is made, and return it.
+        """Write the model into a folder, which is made, and return it; see `write_model`."""
+        from supclust.model.folder import write_model
 
-        Each of the two files is written completely or not at all, the weights first; a save that
-        is cut short between them over an older model is noticed by the checksum.
-        """
-        taken = [key for key in _OWN_KEYS if key in self.record]
-        if taken:
-            raise ValueError(
-                f"the record of a model must not use the keys {', '.join(_OWN_KEYS)}; "
-                f"received {', '.join(taken)}. Choose other names."
-            )
-        cut = {"linkage": self.linkage, "alpha": self.alpha, "threshold": self.threshold}
-        described = {
-            "format": FORMAT,
-            "objective": self.objective,
-            "dissimilarity": describe_form(self.dissimilarity, self.kind, self.d),
-            "feature_names": list(self.feature_names),
-            "cut": cut,
-            **self.record,
-        }
-        return write_folder(Path(folder), weights_of(self.dissimilarity), described)
+        return write_model(self, Path(folder))
 
     @classmethod
     def load(
@@ -154,10 +232,20 @@ class TrainedModel:
         linkage: str | None = None,
         dissimilarity: Dissimilarity | None = None,
     ) -> TrainedModel:
-        """Read a model; see the function `load`."""
+        """Read a model; see `supclust.model.load`."""
+        from supclust.model.folder import load
+
         return load(folder, linkage=linkage, dissimilarity=dissimilarity)
 
-    def _checked(self, features: NDArray[Any]) -> NDArray[np.floating[Any]]:
+    def _require_cut(self) -> None:
+        if not self.has_cut:
+            raise ValueError(
+                "the model has no linkage and cut yet; received a training without a result. "
+                "Evaluate it: run its job of train.py to the end, with linkage=all."
+            )
+
+    def _checked(self, features: NDArray[Any]) -> Floats:
+        """(n, d) points or (e, d) condensed pair features as finite floats."""
         d, shape = self.d, features.shape
         wanted = f"(n, {d})" if self.kind == "vectors" else f"(n, n, {d}) or (n (n - 1) / 2, {d})"
         square = self.kind == "pairs" and len(shape) == 3 and shape[0] == shape[1]
@@ -170,82 +258,20 @@ class TrainedModel:
         if square:
             features = features[np.triu_indices(shape[0], 1)]
         elif self.kind == "pairs":
+            from supclust.dissimilarity.scores import points_of
+
             points_of(len(features))  # refuses a number of rows that no block has
-        values = features if features.dtype in (np.float32, np.float64) else _floats(features)
-        if not np.isfinite(values).all():
+        if features.dtype not in (np.float32, np.float64):
+            features = _as_floats(features)
+        if not np.isfinite(features).all():
             raise ValueError(
                 "features must be finite; received NaN or infinity. "
                 "Fill in or remove the rows that have missing values."
             )
-        return values
+        return features
 
 
-def load(
-    folder: str | Path,
-    *,
-    linkage: str | None = None,
-    dissimilarity: Dissimilarity | None = None,
-) -> TrainedModel:
-    """Read a model from where it was saved, or from what ``train.py`` wrote.
-
-    Args:
-        folder: of a saved model; or of one split of a job of ``train.py``, with its
-            ``result.json``; or of a training, ``outputs/trainings/<batch>/<key>``, whose linkage
-            and cut are taken from a result that used it.
-        linkage: which of the linkages of a result. Default: ``exp`` if it is there, else the
-            first. A saved model has one.
-        dissimilarity: for a model whose dissimilarity was the user's own: one made as for training;
-            the weights are put into it.
-
-    Raises:
-        ValueError: there is no model, it is damaged, or of a newer version of supclust.
-    """
-    place = find_training(Path(folder))
-    weights, described = read_folder(place)
-    cut = described.get("cut")
-    scores: dict[str, Any] = {}
-    if cut is None:
-        cut, scores = find_cut(Path(folder), place, linkage)
-    elif linkage not in (None, cut["linkage"]):
-        raise ValueError(
-            f"linkage must be that of the saved model, {cut['linkage']}; received {linkage!r}. "
-            "Leave it out, or train with the other linkage."
-        )
-    form = described["dissimilarity"]
-    model = dissimilarity if dissimilarity is not None else build_form(form)
-    dtype = next((t.dtype for t in weights.values() if t.is_floating_point()), torch.float32)
-    model = model.to(dtype)
-    set_weights(model, weights)
-    return TrainedModel(
-        dissimilarity=model.eval().requires_grad_(False),
-        objective=described["objective"],
-        linkage=cut["linkage"],
-        alpha=float(cut["alpha"]),
-        threshold=float(cut["threshold"]),
-        kind=form["kind"],
-        feature_names=tuple(str(name) for name in described["feature_names"]),
-        record={key: v for key, v in described.items() if key not in _OWN_KEYS} | scores,
-    )
-
-
-def as_training(model: TrainedModel) -> Training:
-    """The model as the training of one split, as `supclust.experiment.training.restore` takes it.
-
-    The other way round from `load`: a model that an estimator trained and saved is evaluated by
-    the machinery of ``train.py``, or put into its store.
-    """
-    form = describe_form(model.dissimilarity, model.kind, model.d)
-    record = {
-        "objective": model.objective,
-        "dissimilarity": form,
-        "feature_names": list(model.feature_names),
-        "alpha": None,
-        **model.record,
-    }
-    return Training(weights_of(model.dissimilarity), record)
-
-
-def _floats(features: NDArray[Any]) -> NDArray[np.floating[Any]]:
+def _as_floats(features: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return features.astype(np.float64)
     except (TypeError, ValueError) as error:

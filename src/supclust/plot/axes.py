@@ -99,8 +99,8 @@ def _as_paths(name: str, given: Path_ | Sequence[Path_]) -> list[list[float]]:
 def _paths_below(folder: Path) -> dict[str, list[list[float]]]:
     """Paths of the runs below a folder, by data set and row of the table; one per training."""
     from supclust.model.aggregate import row_name
+    from supclust.model.folder import training_record
     from supclust.model.results import find_results
-    from supclust.model.sources import training_record
 
     paths: dict[tuple[str, str], dict[str, list[float]]] = {}
     done = [result for result in find_results(folder) if result["status"] == "done"]

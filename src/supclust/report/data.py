@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from supclust.model.aggregate import Cell, row_name, summarise
+from supclust.model.folder import training_record
 from supclust.model.results import RESULT_FILE, find_results
-from supclust.model.sources import training_record
 from supclust.report.restore import NotRestorableError, SplitTrees, restore_trees
 
 _logger = logging.getLogger(__name__)

@@ -42,7 +42,7 @@ def write_model_report(
         linkage: which linkage of a result of ``train.py``.
         columns: of the file.
     """
-    from supclust.model.trained import load
+    from supclust.model import load
 
     model = load(folder, linkage=linkage)
     blocks, left_out = read_model_blocks(model, data, columns)
@@ -118,8 +118,6 @@ def _n_clusters(tree: Floats, model: TrainedModel) -> int:
 
 def _learned(model: TrainedModel) -> dict[str, Any]:
     """Linkage, cut, and features by weight, the largest first; the bias last."""
-    from supclust.model.spec import weights_of
-
     spread = float(model.record.get("spread") or 1.0)
     nearest = nearest_linkage(model.alpha, spread)
     facts = [
@@ -127,7 +125,7 @@ def _learned(model: TrainedModel) -> dict[str, Any]:
         ("cut", f"merges up to height {number(model.threshold, 5)} are made"),
         ("features", f"{model.d} of {'points' if model.kind == 'vectors' else 'pairs'}"),
     ]
-    state = {name: tensor.numpy() for name, tensor in weights_of(model.dissimilarity).items()}
+    state = model.weights
     if "average_weight" in state:
         weights = state["average_weight"].astype(float).ravel()
         meaning = "A positive weight pushes two records apart, a negative one draws them together."

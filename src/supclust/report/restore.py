@@ -14,8 +14,8 @@ from supclust.experiment.store import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve
+from supclust.model.folder import outputs_of
 from supclust.model.results import differences
-from supclust.model.sources import outputs_of
 from supclust.report.trees import Points
 
 
@@ -84,18 +84,16 @@ def restore_trees(result: dict[str, Any], data: Path | None = None) -> SplitTree
 def _restore(result: dict[str, Any], data: Path | None) -> SplitTrees:
     training = _training(result)
     settings, dataset = _settings_and_data(result, data)
-    from supclust.experiment.training import make_data, restore
+    from supclust.experiment.training import parts_of
     from supclust.model.evaluate import trees
 
-    split = result["split"]
-    objective = restore(settings, dataset, [split], [training])
-    module = make_data(settings, dataset, [split])
+    (parts,) = parts_of(settings, dataset, [result["split"]])
     entries = {
         name: entry for name, entry in result["linkages"].items() if entry["alpha"] is not None
     }
     alphas = {name: float(entry["alpha"]) for name, entry in entries.items()}
-    dev, test = (trees(objective, module, part, alphas) for part in ("dev", "test"))
-    blocks = {block.name: points_of(block) for block in module.parts[0].test}
+    dev, test = (trees(training, part, alphas) for part in (parts.dev, parts.test))
+    blocks = {block.name: points_of(block) for block in parts.test}
     linkages = {}
     for name, entry in entries.items():
         found = [(scored.tree, scored.labels) for scored in test[name]]

@@ -22,7 +22,7 @@ from supclust.cli import main as cli
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
 from supclust.hac import ExpLinkHAC
 from supclust.metrics import pair_counts, pairwise_scores
-from supclust.model.trained import load
+from supclust.model import load
 from supclust.objectives import MST, Recipe
 from training_blocks import pair_block, vector_block
 

@@ -10,16 +10,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
 from supclust.experiment.store import TrainingStore
-from supclust.model.trained import Training
+from supclust.model.trained import TrainedModel
 
 
-def training(value: float) -> Training:
-    weights = {"weight": torch.full((2, 2), value), "updates": torch.tensor(3)}
-    return Training(weights, {"alpha": value, "epochs": 4})
+def training(value: float) -> TrainedModel:
+    weights = {"average_weight": np.full(2, value), "average_bias": np.array(value)}
+    weights |= {"weight": np.full(2, 0.0), "bias": np.array(0.0), "updates": np.array(3)}
+    spec = {"name": "linear", "kind": "pairs", "d": 2}
+    return TrainedModel(spec, weights, "mst", ("a", "b"), record={"alpha": value, "epochs": 4})
 
 
 def test_a_training_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -28,9 +30,11 @@ def test_a_training_comes_back_as_it_was(tmp_path: Path) -> None:
         store.save({"a": training(0.1), "b": training(0.2)})
     found = store.load("b")
     assert found is not None
-    assert found.weights.keys() == {"weight", "updates"}
-    assert all(torch.equal(found.weights[k], v) for k, v in training(0.2).weights.items())
-    assert found.record["alpha"] == 0.2
+    expected = training(0.2).weights
+    assert found.weights.keys() == expected.keys()
+    assert all(np.array_equal(found.weights[name], expected[name]) for name in expected)
+    assert found.record == {"alpha": 0.2, "epochs": 4} and not found.has_cut
+    assert found.folder is not None and found.folder.name == "b"
     assert store.load("c") is None
 
 

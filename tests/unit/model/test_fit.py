@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from oracles.metrics import best_threshold, dendrogram_purity, pooled_scores
-from supclust.model.fit import FitOptions, choose_cut, fit_model, spread
+from supclust.model.evaluate import choose_cut, spread
+from supclust.model.fit import FitOptions, fit_model
 from training_blocks import overlapping_parts
 
 NAMES = tuple("abcd")
