@@ -1,4 +1,4 @@
-"""``supclust dashboard``: make the W&B workspace, or write down what it would be."""
+"""``supclust dashboard``: make the W&B workspace, or write its definition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--entity", help="W&B user or team; default: WANDB_ENTITY")
     parser.add_argument("--project", default="supclust", help="W&B project (default: supclust)")
     parser.add_argument(
-        "--dry-run", action="store_true", help="write the definition as JSON and contact nobody"
+        "--dry-run", action="store_true", help="write the definition as JSON, without network"
     )
     parser.add_argument(
         "-o",

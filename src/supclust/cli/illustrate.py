@@ -1,4 +1,4 @@
-"""``supclust illustrate``: the paper's two illustrations, computed anew."""
+"""``supclust illustrate``: compute and draw the paper's two illustrations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from supclust.report.illustrate_mismatch import Mismatch
-    from supclust.report.illustrate_shapes import Shapes
+    from supclust.report.illustrate import Mismatch, Shapes
 
 FORMATS = ("png", "svg")
 
@@ -27,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "picture",
         choices=("mismatch", "shapes"),
-        help="mismatch: all-pairs against MST training for single linkage; "
+        help="mismatch: all-pairs and MST training for single linkage; "
         "shapes: three clusters that only a learned alpha finds",
     )
     parser.add_argument(
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--seed must be at least 0; received {options.seed}.")
     if options.output.exists() and not options.output.is_dir():
         raise ValueError(
-            f"-o needs a folder; {options.output} is a file. The names of the pictures are given."
+            f"-o needs a folder; {options.output} is a file. The file names are fixed."
         )
     make = illustrate_mismatch if options.picture == "mismatch" else illustrate_shapes
     figure, lines = make(options)
@@ -71,59 +70,59 @@ def parse_formats(text: str) -> list[str]:
     >>> parse_formats("svg, png,svg")
     ['svg', 'png']
     """
-    asked = list(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
-    if not asked or not set(asked) <= set(FORMATS):
+    formats = list(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    if not formats or not set(formats) <= set(FORMATS):
         raise ValueError(
             f"--format must be one or more of {', '.join(FORMATS)}, separated by commas; "
             f"received {text!r}."
         )
-    return asked
+    return formats
 
 
 def illustrate_mismatch(options: argparse.Namespace) -> tuple[Figure, list[str]]:
     """The figure, and its numbers as text."""
-    from supclust.report.illustrate_drawing import mismatch_figure
-    from supclust.report.illustrate_mismatch import compute_mismatch
+    from supclust.report.illustrate import compute_mismatch
+    from supclust.report.illustrate_figures import mismatch_figure
 
-    found = compute_mismatch(options.seed)
-    return mismatch_figure(found), _mismatch_lines(found)
+    mismatch = compute_mismatch(options.seed)
+    return mismatch_figure(mismatch), _mismatch_lines(mismatch)
 
 
 def illustrate_shapes(options: argparse.Namespace) -> tuple[Figure, list[str]]:
     """The figure, and its numbers as text."""
-    from supclust.report.illustrate_drawing import shapes_figure
-    from supclust.report.illustrate_shapes import compute_shapes
+    from supclust.report.illustrate import compute_shapes
+    from supclust.report.illustrate_figures import shapes_figure
 
-    found = compute_shapes(options.data, options.seed)
-    return shapes_figure(found), _shapes_lines(found)
+    shapes = compute_shapes(options.data, options.seed)
+    return shapes_figure(shapes), _shapes_lines(shapes)
 
 
-def _mismatch_lines(found: Mismatch) -> list[str]:
+def _mismatch_lines(mismatch: Mismatch) -> list[str]:
     return [
         f"{trained.objective:<10} single linkage, best cut: pairwise F1 {trained.f1:.3f}, "
         f"adjusted Rand {trained.adjusted_rand:.3f} ({trained.epochs} epochs)"
-        for trained in (found.all_pairs, found.mst)
+        for trained in (mismatch.all_pairs, mismatch.mst)
     ]
 
 
-def _shapes_lines(found: Shapes) -> list[str]:
-    said = []
-    if found.source != "real":
-        said.append(
+def _shapes_lines(shapes: Shapes) -> list[str]:
+    lines = []
+    if shapes.source != "real":
+        lines.append(
             "generated points: no real set below --data (supclust data fetch shapes2d downloads it)"
         )
-    for clustered in found.linkages:
+    for clustered in shapes.linkages:
         name = clustered.linkage
-        note = f", alpha {found.alpha:.3f} learned" if name == "exp" else ""
-        said.append(
+        note = f", alpha {shapes.alpha:.3f} learned" if name == "exp" else ""
+        lines.append(
             f"{name:<10} adjusted Rand {clustered.adjusted_rand:5.2f}, "
             f"dendrogram purity {clustered.purity:.2f}{note}"
         )
-    return said
+    return lines
 
 
 def write_figure(figure: Figure, path: Path) -> None:
-    """Write a picture completely or not at all; the same figure gives the same bytes."""
+    """Write a figure atomically; equal figures give equal bytes."""
     from matplotlib import rc_context
 
     from supclust.data.files import write_bytes

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the page and say where it is."""
+    """Write the page, and print its path and size."""
     start = time.perf_counter()
     if options.output.is_dir():
         raise ValueError(
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _is_model(folder: Path, data: Path | None) -> bool:
-    """A model, or one split of ``train.py`` that is to cluster other data."""
+    """Whether it is a model, or one split of ``train.py`` that is to cluster other data."""
     return (folder / "model.json").is_file() or (
         data is not None and (folder / "result.json").is_file()
     )

@@ -127,7 +127,7 @@ def _conclude(options: argparse.Namespace, datasets: list[str]) -> bool:
     cells = summarise(results)
     if not cells:
         return True
-    write_text(options.outputs / "summary.csv", render(cells, form="csv"))
+    write_text(options.outputs / "summary.csv", render(cells, fmt="csv"))
     for layout in ("paper", "against"):
         print(render(cells, layout))
     print(runs_text(options.outputs))

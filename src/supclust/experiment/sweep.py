@@ -115,7 +115,7 @@ class Sweep:
         cells = summarise(results)
         lines = []
         if cells:
-            write_text(self.outputs / SUMMARY_FILE, render(cells, form="csv"))
+            write_text(self.outputs / SUMMARY_FILE, render(cells, fmt="csv"))
             lines.append(render(cells))
         trained, skipped = (sum(r[key] for r in reports) for key in ("trained", "skipped"))
         lines.append(

@@ -1,6 +1,6 @@
-"""Pictures for notebooks and papers: ``supclust.plot.dendrogram(Z, labels)`` and others.
+"""matplotlib figures for notebooks and papers, as ``supclust.plot.dendrogram(Z, labels)``.
 
-All return matplotlib axes, draw into ``ax=`` where it is given, and never open a window.
+All functions return axes, draw into ``ax=`` where it is given, and never open a window.
 """
 
 from __future__ import annotations

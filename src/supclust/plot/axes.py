@@ -1,7 +1,7 @@
-"""Results as matplotlib axes: how alpha moved, a table of scores, F1 against the cut.
+"""Curves as matplotlib axes: alpha by epoch, pairwise F1 by cut.
 
 Every function draws in ``ax``, or in a new figure (``ax.figure``) without pyplot: nothing is shown
-and no screen is needed. Save with ``ax.figure.savefig(...)``; in a notebook, end a cell with
+and no display is needed. Save with ``ax.figure.savefig(...)``; in a notebook, end a cell with
 ``ax.figure``.
 """
 
@@ -33,10 +33,10 @@ def alpha(
     *,
     title: str | None = None,
 ) -> Axes:
-    """Draw how alpha moved from epoch to epoch.
+    """Draw alpha after every epoch.
 
-    Several paths of one name (splits) are thin lines with their median in bold; a run that has
-    stopped counts with its last alpha. A single value (a run that kept no path) is a point.
+    Several paths of one name (splits) are thin lines with their median in bold; a stopped run
+    enters the median with its last alpha. A single value (a run without a path) is a point.
 
     Args:
         source: name -> alpha after every epoch, or several such paths; or a folder of results.
@@ -65,9 +65,7 @@ def alpha(
         textcoords="offset points", ha="right", fontsize=8, color=SOFT,
     )  # fmt: skip
     axes.set(xlabel="epoch", ylabel="alpha")
-    axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    _entitle(axes, title)
+    _finish(axes, title)
     return axes
 
 
@@ -129,7 +127,7 @@ def threshold(
     chosen: float | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw pairwise F1, precision and recall against the height of the cut, exactly.
+    """Draw pairwise F1, precision and recall over the height of the cut, exactly.
 
     Args:
         source: ``[(Z, labels), ...]``, one per block, or their `threshold_curve`.
@@ -150,7 +148,7 @@ def threshold(
     heights = curve.heights[1:][finite[1:]]
     ends = [v for v in (*heights[:1], *heights[-1:], cut) if np.isfinite(v)] or [0.0]
     spread = max(ends) - min(ends) or 1.0
-    # A cut holds from its own height up to the next one.
+    # The scores of a cut apply from its own height up to the next one.
     edges = np.array([min(ends) - 0.05 * spread, *heights, max(ends) + 0.05 * spread])
     score = float(curve.f1[np.searchsorted(curve.heights, cut, side="right") - 1])
     axes = axes_or_new(ax, (7, 4))
@@ -170,12 +168,12 @@ def threshold(
         )
         axes.plot(cut, score, color=colour_of(1), marker="o", markersize=5, label="_")
     axes.set(xlabel="height of the cut", ylabel="pairwise score", ylim=(-0.02, 1.04))
-    axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    _entitle(axes, title)
+    _finish(axes, title)
     return axes
 
 
-def _entitle(axes: Axes, title: str | None) -> None:
+def _finish(axes: Axes, title: str | None) -> None:
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
     if title:
         axes.set_title(title, fontsize=10)

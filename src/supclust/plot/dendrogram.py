@@ -1,4 +1,4 @@
-"""Trees as pictures: branches in the colour of their true cluster, mistaken merges marked."""
+"""Dendrograms: branches in the colour of their true cluster, wrong merges marked."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def dendrogram(
     title: str | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw a tree; with labels, what it makes of the true clusters can be seen.
+    """Draw a tree; with labels, its branches are coloured by true cluster.
 
     Branches of one cluster have its colour, those of several are grey. A merge that joins *part* of
     a cluster with points of another, so that no cut can give that cluster, has a red cross. Below
-    the leaves runs a strip in the colours of their clusters, with the names where there is room.
+    the leaves is a strip in the colours of their clusters, with the names where they fit.
 
     Args:
-        Z: (n - 1, 4) tree in SciPy form. Thousands of leaves are fine: the branches are one
+        Z: (n - 1, 4) SciPy linkage matrix. Thousands of leaves are fine: the branches are one
             collection of lines. Infinite heights are drawn above the others.
         labels: (n,) true cluster of every point, of any kind.
         ax: axes to draw in; default: a new figure (``ax.figure``), without pyplot.
         threshold: height of the cut, a dashed line.
         title: of the axes.
-        legend: whether to explain the colours; of more than 10 clusters the strip alone tells.
+        legend: whether to list the colours of up to 10 clusters.
 
     Returns:
         The axes.
@@ -65,7 +65,7 @@ def dendrogram(
     shape = tree_shape(Z)
     axes = axes_or_new(ax, (9, 4))
     n = len(shape.order)
-    # Checked before anything is drawn: a mistake leaves the axes as they were.
+    # Checked before anything is drawn, so that an error leaves the axes as they were.
     codes = None if labels is None else encode_labels(labels, n).values
     if codes is None:
         colours = _colours_of_cut(shape, threshold)
@@ -109,8 +109,8 @@ def _draw_strip(axes: Axes, shape: TreeShape, codes: Ints, names: list[str]) -> 
     for start, length in zip(starts, lengths, strict=True):
         name = names[ordered[start]]
         if length / n > 0.012 * len(name) + 0.005:
-            place = (start + (length - 1) / 2, shape.floor - 1.4 * height)
-            axes.text(*place, name, ha="center", va="top", fontsize=8, color=INK)
+            position = (start + (length - 1) / 2, shape.floor - 1.4 * height)
+            axes.text(*position, name, ha="center", va="top", fontsize=8, color=INK)
 
 
 def _draw_crosses(axes: Axes, shape: TreeShape, kinds: Ints) -> None:
@@ -128,13 +128,13 @@ def _draw_crosses(axes: Axes, shape: TreeShape, kinds: Ints) -> None:
 
 
 def _colours_of_cut(shape: TreeShape, threshold: float | None) -> list[str]:
-    """Without labels: merges above the cut, which it undoes, are pale."""
+    """Without labels: merges above the cut are grey."""
     limit = math.inf if threshold is None else threshold
     return [INK if height <= limit else SOFT for height in shape.branches[:, 1, 1]]
 
 
 def _names(labels: ArrayLike | None, codes: Ints) -> list[str]:
-    """Name of every code: the label that it stands for."""
+    """Label of every code."""
     given = labels if isinstance(labels, list | tuple) else np.asarray(labels).tolist()
     known = {int(code): str(label) for code, label in zip(codes, given, strict=True)}
     return [known[code] for code in sorted(known)]

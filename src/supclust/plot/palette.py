@@ -1,4 +1,4 @@
-"""Colours and markers that every picture shares: told apart by colour-blind readers and in grey."""
+"""Colours and markers of all figures, distinguishable by colour-blind readers and in grey."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def marker_of(index: int) -> str:
 
 
 def line_of(index: int) -> str:
-    """Style of the line with this number: another one for every round through the colours."""
+    """Style of the line with this number; it changes when the colours repeat."""
     return LINES[index // len(COLOURS) % len(LINES)]
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """The given axes, or those of a new figure that belongs to nobody else (no pyplot, no screen).
+    """The given axes, or those of a new figure without pyplot.
 
     Args:
         ax: axes to draw in.

@@ -64,8 +64,8 @@ def table(
         for j, cell in enumerate(row.cells, start=1)
         if cell is not None and cell.mark == "best"
     }
-    for place, drawn_cell in drawn.get_celld().items():
-        _style(drawn_cell, heading=place[0] == 0, best=place in best)
+    for at, drawn_cell in drawn.get_celld().items():
+        _style(drawn_cell, heading=at[0] == 0, best=at in best)
     name, origin = cells[0].dataset, cells[0].source
     axes.set_title(f"{name}{stand_in_warning(origin)}: {METRICS[metric]}", fontsize=11)
     note = legend(cells, best="best of a column in bold", worse=WORSE).replace("; ", "\n")

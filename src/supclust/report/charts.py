@@ -112,7 +112,7 @@ def line_chart(
         upright=upright,
         upright_at=x.share(upright.x) if upright else None,
         x_ticks=_ticks(x),
-        y_ticks=[(place, words, False) for place, words, _ in _ticks(y)],
+        y_ticks=[(share, words, False) for share, words, _ in _ticks(y)],
     )
 
 
@@ -158,7 +158,7 @@ def _strip(strip: Strip, x: Scale, factor: int) -> dict[str, object]:
 def _ticks(scale: Scale) -> list[tuple[float, str, bool]]:
     """(position, label, whether a centred label would leave the narrowest plot)."""
     shown = zip(map(scale.share, scale.ticks), tick_words(scale), strict=True)
-    return [(place, words, place > 1 - len(words) / CHARACTERS) for place, words in shown]
+    return [(share, words, share > 1 - len(words) / CHARACTERS) for share, words in shown]
 
 
 def _path(line: Line, x: Scale, y: Scale, most: int) -> str:

@@ -44,7 +44,7 @@ class DatasetResults:
         source: real, stand-in or file.
         cells: of the table.
         results: finished ones.
-        records: training record of each finished result, ``None`` where it is gone.
+        records: training record of each finished result, ``None`` where it is missing.
         linkage: that is shown first.
         best: row of the table that is best under that linkage.
         trees: of one split, or ``None``.

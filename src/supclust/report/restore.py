@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from supclust.data.block import Block
 from supclust.experiment.config import Settings, fingerprint
 from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.store import TrainingStore
@@ -93,30 +92,26 @@ def _restore(result: dict[str, Any], data: Path | None) -> SplitTrees:
     }
     alphas = {name: float(entry["alpha"]) for name, entry in entries.items()}
     dev, test = (trees(training, part, alphas) for part in (parts.dev, parts.test))
-    blocks = {block.name: points_of(block) for block in parts.test}
+    points = [
+        Points(block.name, block.ids, block.labels, block.cluster_names, block.images)
+        for block in sorted(parts.test, key=lambda block: -block.n)
+    ]
     linkages = {}
     for name, entry in entries.items():
-        found = [(scored.tree, scored.labels) for scored in test[name]]
-        held_out = [(scored.tree, scored.labels) for scored in dev[name]]
+        held_out, tested = ([(s.tree, s.labels) for s in part[name]] for part in (dev, test))
         linkages[name] = LinkageTrees(
             alpha=alphas[name],
             threshold=entry["threshold"],
             dev=threshold_curve(held_out) if held_out else None,
-            test=threshold_curve(found) if found else None,
+            test=threshold_curve(tested) if tested else None,
             trees={scored.block: scored.tree for scored in test[name]},
-            f1_recomputed=pooled_f1(found, entry["threshold"]),
+            f1_recomputed=_pooled_f1(tested, entry["threshold"]),
             f1_stored=entry["test"].get("pairwise_f1"),
         )
-    ordered = sorted(blocks.values(), key=lambda points: -len(points.ids))
-    return SplitTrees(result, {points.name: points for points in ordered}, linkages)
+    return SplitTrees(result, {block.name: block for block in points}, linkages)
 
 
-def points_of(block: Block) -> Points:
-    """The points of a block, for drawing."""
-    return Points(block.name, block.ids, block.labels, block.cluster_names, block.images)
-
-
-def pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float | None:
+def _pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float | None:
     """Pairwise F1 at a cut, pair counts pooled over trees with their labels."""
     if threshold is None or not trees:
         return None

@@ -130,8 +130,8 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     >>> flat({"seed": 0, "recipe": {"lr": 0.1}})
     {'seed': 0, 'recipe.lr': 0.1}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in config.items():
         inner = isinstance(value, Mapping)
-        found |= flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
-    return found
+        settings |= flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return settings

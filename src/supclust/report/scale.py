@@ -1,4 +1,4 @@
-"""Scales of charts: where a number lies between the two ends of an axis, and round ticks."""
+"""Axes of charts: position of a value between the two ends, and round ticks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from decimal import Decimal
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 LOG_RATIO = 50.0
-"""Positive numbers that span more than this are easier to read on a logarithmic axis."""
+"""Positive values whose largest ratio exceeds this get a logarithmic axis."""
 
 
 PERCENT = (0.0, 100.0)
-"""Ends that an axis of shares in percent never passes."""
+"""Limits of an axis in percent."""
 LOG_DEPTH = 1e5
-"""A logarithmic axis reaches this far down; what is smaller, zero too, lies at its lower end."""
+"""Ratio of the ends of a logarithmic axis, at most; smaller values lie at its lower end."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Scale:
     ticks: tuple[float, ...]
 
     def share(self, value: float) -> float:
-        """How far along the axis a number lies, 0 to 1; numbers beyond it lie at its ends."""
+        """Position of a value along the axis, 0 to 1; values beyond it lie at its ends."""
         if self.log:
             value = max(value, self.low)
-            place = math.log(value / self.low) / math.log(self.high / self.low)
+            share = math.log(value / self.low) / math.log(self.high / self.low)
         else:
-            place = (value - self.low) / (self.high - self.low)
-        return min(1.0, max(0.0, place))
+            share = (value - self.low) / (self.high - self.low)
+        return min(1.0, max(0.0, share))
 
 
 def scale_of(
@@ -51,13 +51,13 @@ def scale_of(
     ticks: int = 5,
     within: tuple[float, float] | None = None,
 ) -> Scale:
-    """An axis that has room for all the finite values.
+    """An axis that covers all the finite values.
 
     Args:
         values: to be shown.
         log: logarithmic or not; ``None``: where the values are positive and span a wide range.
         ticks: about how many.
-        within: ends that room around a single value does not pass.
+        within: limits of the padding around a single value.
 
     >>> scale_of([0.0, 9.0]).ticks
     (0.0, 2.0, 4.0, 6.0, 8.0)
@@ -70,15 +70,15 @@ def scale_of(
     if log and 1e-300 < least < high:
         start = max(least, high / LOG_DEPTH)
         return Scale(start, high, True, _powers(start, high, ticks))
-    if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):  # too close to tell apart
-        room = abs(high) / 20 if abs(high) > 1e-6 else 0.5
+    if high - low <= max(1e-9 * max(abs(low), abs(high)), 1e-300):  # indistinguishable
+        pad = abs(high) / 20 if abs(high) > 1e-6 else 0.5
         least, most = within or (-math.inf, math.inf)
-        low, high = max(low - room, least), min(high + room, most)
+        low, high = max(low - pad, least), min(high + pad, most)
     return Scale(low, high, False, _round_ticks(low, high, ticks))
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number in few characters.
+    """A number as short text.
 
     >>> number(0.00012345), number(123456.0), number(0.5)
     ('0.000123', '1.23e5', '0.5')

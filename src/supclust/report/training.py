@@ -104,11 +104,11 @@ def _final_alphas(group: DatasetResults) -> Markup | None:
 
 def _records(group: DatasetResults, row: str) -> list[dict[str, Any]]:
     """Training records of a row, each training once: several results may share one."""
-    found: dict[str, dict[str, Any]] = {}
+    records: dict[str, dict[str, Any]] = {}
     for result, record in zip(group.results, group.records, strict=True):
         if record is not None and row_name(result) == row:
-            found.setdefault(result["model"], record)
-    return sorted(found.values(), key=lambda record: record["split"])
+            records.setdefault(result["model"], record)
+    return sorted(records.values(), key=lambda record: record["split"])
 
 
 def _lines(

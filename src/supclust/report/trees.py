@@ -71,7 +71,7 @@ def tree_payload(points: Points, tree: Floats, threshold: float | None) -> dict[
 
     Args:
         points: of the block.
-        tree: (n - 1, 4) in SciPy form.
+        tree: (n - 1, 4) SciPy linkage matrix.
         threshold: the chosen cut; ``None`` where there is none.
 
     Returns:
@@ -115,7 +115,7 @@ def labelled_merges(tree: Floats, labels: Ints) -> MergePairs:
     """Like `supclust.metrics.purity.merge_pairs`, counting only the points that have a label.
 
     Args:
-        tree: (n - 1, 4) in SciPy form.
+        tree: (n - 1, 4) SciPy linkage matrix.
         labels: (n,) cluster codes; -1 where a cluster is not known.
 
     >>> labelled_merges(np.array([[0, 1, 1.0, 2], [2, 3, 2.0, 3]]), np.array([0, -1, 0])).joined

@@ -114,7 +114,7 @@ def distance_table(tables: dict[tuple[str, str], list[Pair]]) -> Table:
     return Table("Absolute differences from the paper, in points", rows)
 
 
-def difference_tables(cells: Sequence[Cell], form: TableFormat) -> list[Table]:
+def difference_tables(cells: Sequence[Cell], style: TableFormat) -> list[Table]:
     """A table per data set and metric, then the summaries; all formats show the same text."""
     grid = grid_of(cells)
     groups: dict[tuple[str, str, str], list[Pair]] = {}

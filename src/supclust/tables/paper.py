@@ -113,13 +113,13 @@ def grid_of(cells: Sequence[Cell]) -> Grid:
     )
 
 
-def paper_tables(cells: Sequence[Cell], form: TableFormat) -> list[Table]:
+def paper_tables(cells: Sequence[Cell], style: TableFormat) -> list[Table]:
     """The paper's three tables: purity, F1, and the sparsest cut beside the best linkage."""
     grid = grid_of(cells)
-    tables = [*(_scores(grid, metric, form) for metric in METRICS), _sparsest_cut(grid)]
+    tables = [*(_scores(grid, metric, style) for metric in METRICS), _sparsest_cut(grid)]
     shown = list(grid.cells.values())
     counts = "-".join(map(str, sorted({cell.splits for cell in shown})))
-    marks = mark_legend(shown, best=form.about_best, worse=form.about_worse)
+    marks = mark_legend(shown, best=style.about_best, worse=style.about_worse)
     note = (
         f"test scores in %, means over {counts} splits{marks}. "
         "SL single, AL average, CL complete, EL exponential linkage."
@@ -142,7 +142,7 @@ def paper_rows(cells: Sequence[Cell]) -> list[list[str]]:
     return rows
 
 
-def _scores(grid: Grid, metric: str, form: TableFormat) -> Table | None:
+def _scores(grid: Grid, metric: str, style: TableFormat) -> Table | None:
     columns: dict[tuple[str, str, str], dict[str, Cell]] = {}
     for dataset, source in grid.datasets:
         for linkage in METHODS:
@@ -154,20 +154,20 @@ def _scores(grid: Grid, metric: str, form: TableFormat) -> Table | None:
         return None
     rows = [["objective", *(f"{dataset} {HEADS[linkage]}" for dataset, _, linkage in columns)]]
     for objective, name in OBJECTIVES.items():
-        shown = [_marked(column, objective, form) for column in columns.values()]
+        shown = [_marked(column, objective, style) for column in columns.values()]
         if set(shown) != {"–"}:
             rows.append([name, *shown])
     name = METRICS[metric]
     return Table(f"{name[0].upper()}{name[1:]}{_sources(grid)}", rows)
 
 
-def _marked(column: dict[str, Cell], objective: str, form: TableFormat) -> str:
+def _marked(column: dict[str, Cell], objective: str, style: TableFormat) -> str:
     """A score with its mark; one that equals the best to one decimal is marked like the best."""
     cell = column.get(objective)
     if cell is None:
         return "–"
     best = next((other.percent for other in column.values() if other.mark == "best"), None)
-    return form.marked(cell.percent, cell.mark or ("best" if cell.percent == best else ""))
+    return style.marked(cell.percent, cell.mark or ("best" if cell.percent == best else ""))
 
 
 def _sparsest_cut(grid: Grid) -> Table | None:

@@ -14,14 +14,14 @@ FORMATS = (*TABLE_FORMATS, "csv")
 LAYOUTS = ("results", "intervals", "paper", "against")
 
 
-def render(cells: Sequence[Cell], layout: str = "results", form: str = "text") -> str:
+def render(cells: Sequence[Cell], layout: str = "results", fmt: str = "text") -> str:
     """Results as one text.
 
     Args:
         cells: of `supclust.model.aggregate.summarise`.
         layout: one of `LAYOUTS`: means and deviations; means and confidence intervals; the paper's
             tables; differences from the paper.
-        form: one of `FORMATS`.
+        fmt: one of `FORMATS`.
     """
     tables: Callable[[Sequence[Cell], TableFormat], list[Table]]
     rows: Callable[[Sequence[Cell]], list[list[Any]]]
@@ -33,9 +33,9 @@ def render(cells: Sequence[Cell], layout: str = "results", form: str = "text") -
         from supclust.tables.differences import difference_tables as tables
     else:
         rows, tables = _cell_rows, interval_tables if layout == "intervals" else result_tables
-    if form == "csv":
+    if fmt == "csv":
         return as_csv(rows(cells))
-    return TABLE_FORMATS[form].page(tables(cells, TABLE_FORMATS[form]))
+    return TABLE_FORMATS[fmt].page(tables(cells, TABLE_FORMATS[fmt]))
 
 
 def as_csv(rows: Sequence[Sequence[Any]]) -> str:
@@ -46,13 +46,13 @@ def as_csv(rows: Sequence[Sequence[Any]]) -> str:
 
 
 def result_tables(
-    cells: Sequence[Cell], form: TableFormat, *, intervals: bool = False
+    cells: Sequence[Cell], style: TableFormat, *, intervals: bool = False
 ) -> list[Table]:
     """A table per data set and metric: objectives down, linkages across.
 
     Args:
         cells: of `summarise`.
-        form: of the tables.
+        style: format of the tables.
         intervals: confidence intervals in place of standard deviations.
     """
     tables = []
@@ -65,16 +65,16 @@ def result_tables(
             for i, cell in enumerate(row.cells):
                 if cell is not None:
                     text = cell.interval_text if intervals else cell.text
-                    scores[i] = form.marked(text, cell.mark)
+                    scores[i] = style.marked(text, cell.mark)
             body.append([row.objective, *scores, "-".join(map(str, row.splits))])
         tables.append(Table(f"{dataset}{stand_in_warning(source)}: {METRICS[metric]}", body))
-    note = legend(cells, best=form.about_best, worse=form.about_worse, intervals=intervals)
+    note = legend(cells, best=style.about_best, worse=style.about_worse, intervals=intervals)
     return with_note(tables, note)
 
 
-def interval_tables(cells: Sequence[Cell], form: TableFormat) -> list[Table]:
+def interval_tables(cells: Sequence[Cell], style: TableFormat) -> list[Table]:
     """`result_tables` with confidence intervals."""
-    return result_tables(cells, form, intervals=True)
+    return result_tables(cells, style, intervals=True)
 
 
 def _cell_rows(cells: Sequence[Cell]) -> list[list[Any]]:

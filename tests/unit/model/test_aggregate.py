@@ -108,7 +108,7 @@ def test_every_format_shows_the_numbers_and_warns_of_stand_ins(
     rng: np.random.Generator, name: str
 ) -> None:
     cells = summarise(results(rng))
-    text = render(cells, form=name)
+    text = render(cells, fmt=name)
     assert "stand-in" in text.lower()
     if name == "csv":
         rows = list(csv.DictReader(io.StringIO(text)))
@@ -132,7 +132,7 @@ def test_the_command_prints_the_table_of_a_folder(
     write_json(tmp_path / "x" / "result.json", failed)
     assert cli.main(["table", str(tmp_path), "--format", "markdown"]) == 0
     captured = capsys.readouterr()
-    assert captured.out == render(summarise(made), form="markdown")
+    assert captured.out == render(summarise(made), fmt="markdown")
     assert "ValueError: no" in captured.err
 
 

@@ -9,9 +9,8 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.metrics import adjusted_rand_score
 
-from supclust.report.illustrate_drawing import matched, mismatch_figure, shapes_figure
-from supclust.report.illustrate_mismatch import Boundary, boundary_line, compute_mismatch
-from supclust.report.illustrate_shapes import Shapes, compute_shapes
+from supclust.report.illustrate import Boundary, Shapes, compute_mismatch, compute_shapes
+from supclust.report.illustrate_figures import matched, mismatch_figure, shapes_figure
 
 
 @pytest.fixture(scope="module", params=[0, 2])  # part of the clusters is found, and none
@@ -64,7 +63,7 @@ def test_clusters_are_those_of_scipy_at_the_tuned_boundary(mismatch):
 
 def test_boundaries_are_as_the_paper_describes_them(mismatch):
     def errors(boundary: Boundary) -> tuple[float, float]:
-        within, across = boundary.alike(mismatch.within), boundary.alike(mismatch.across)
+        within, across = boundary.below(mismatch.within), boundary.below(mismatch.across)
         return float((~within).mean()), float(across.mean())
 
     learned, best = errors(mismatch.all_pairs.learned), errors(mismatch.mst.tuned)
@@ -90,7 +89,7 @@ def test_pairs_are_all_pairs(mismatch):
     ],
 )
 def test_a_boundary_crosses_the_box(boundary, expected):
-    x, y = boundary_line(boundary, 4.0, 3.0)
+    x, y = boundary.line(4.0, 3.0)
     assert (x.tolist(), y.tolist()) == expected
 
 
@@ -102,7 +101,7 @@ def test_panels_of_the_mismatch(mismatch):
     assert f"adjusted Rand {mismatch.all_pairs.adjusted_rand:.2f}" in failed.get_title()
     assert "adjusted Rand 1.00" in good.get_title()
     legend = [text.get_text() for text in boundaries.get_legend().get_texts()]
-    wrong = mismatch.all_pairs.learned.alike(mismatch.across).sum()
+    wrong = mismatch.all_pairs.learned.below(mismatch.across).sum()
     assert legend[:3] == [
         "pair across clusters",
         "pair within clusters",

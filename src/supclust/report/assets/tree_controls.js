@@ -65,17 +65,17 @@ class TreeControls {
     const { model, view } = this;
     const merges = model.tree.children.map((_, i) => model.n + i);
     const wrong = merges.filter((node) => kindOf(model, node, view.k) === "wrong");
-    const found = wrong.length ? wrong : merges.filter((node) => kindOf(model, node, view.k) === "mixed");
-    if (!found.length) return;
-    this.select(found.find((node) => node > view.selected) ?? found[0]);
-    const node = view.selected, room = 1 + (model.high[node] - model.low[node]) / 4;
-    view.zoomTo(model.low[node] - room, model.high[node] + room);
+    const candidates = wrong.length ? wrong : merges.filter((node) => kindOf(model, node, view.k) === "mixed");
+    if (!candidates.length) return;
+    this.select(candidates.find((node) => node > view.selected) ?? candidates[0]);
+    const node = view.selected, pad = 1 + (model.high[node] - model.low[node]) / 4;
+    view.zoomTo(model.low[node] - pad, model.high[node] + pad);
   }
 
   zoomToNode(node) {
     if (node < 0) return;
-    const room = 0.5 + (this.model.high[node] - this.model.low[node]) / 20;
-    this.view.zoomTo(this.model.low[node] - room, this.model.high[node] + room);
+    const pad = 0.5 + (this.model.high[node] - this.model.low[node]) / 20;
+    this.view.zoomTo(this.model.low[node] - pad, this.model.high[node] + pad);
   }
 
   key(event) {
@@ -116,17 +116,17 @@ class TreeControls {
     event.preventDefault();
     const { view } = this;
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return view.moveBy(event.deltaX / 800);
-    const at = view.from + (this.place(event).x - MARGIN.left) / view.spacing;
+    const at = view.from + (this.position(event).x - MARGIN.left) / view.spacing;
     return view.zoomBy(Math.exp(event.deltaY / 400), at);
   }
 
-  place(event) {
+  position(event) {
     const box = this.stage.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
 
   nodeAt(event) {
-    const { x, y } = this.place(event);
+    const { x, y } = this.position(event);
     return this.view.nodeAt(x, y);
   }
 
@@ -136,11 +136,11 @@ class TreeControls {
     let moved = false;
     stage.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
-      down.set(event.pointerId, this.place(event));
+      down.set(event.pointerId, this.position(event));
       moved = false;
     });
     stage.addEventListener("pointermove", (event) => {
-      const now = this.place(event), before = down.get(event.pointerId);
+      const now = this.position(event), before = down.get(event.pointerId);
       if (!before) return this.point(this.nodeAt(event), now);
       if (!moved && Math.hypot(now.x - before.x, now.y - before.y) < 4) return undefined;
       if (!moved) stage.setPointerCapture(event.pointerId);
@@ -172,8 +172,8 @@ class TreeControls {
     htmlElement("strong", {}, this.title(node), tip);
     htmlElement("span", {}, this.facts(node), tip);
     this.pictures(tip, pointsOf(this.model, node).slice(0, node < this.model.n ? 1 : 6));
-    const room = this.stage.clientWidth - tip.offsetWidth - 4;
-    tip.style.left = `${Math.max(4, Math.min(at.x + 14, room))}px`;
+    const most = this.stage.clientWidth - tip.offsetWidth - 4;
+    tip.style.left = `${Math.max(4, Math.min(at.x + 14, most))}px`;
     tip.style.top = `${at.y > 150 ? at.y - tip.offsetHeight - 12 : at.y + 18}px`;
   }
 

@@ -148,8 +148,8 @@ class TreeView {
     const { block } = model, wide = this.spacing;
     leaves.replaceChildren();
     const first = Math.max(0, Math.floor(this.from)), last = Math.min(model.n, Math.ceil(this.to));
-    for (let place = first; place < last; place += 1) {
-      const leaf = model.order[place], x = this.across(place + 0.5);
+    for (let index = first; index < last; index += 1) {
+      const leaf = model.order[index], x = this.across(index + 0.5);
       const points = model.tree.leaves[leaf], code = isPure(model, leaf) ? block.labels[points[0]] : -1;
       const scale = Math.min(1, Math.max(0.35, wide / 11));
       svgElement("use", { href: shapeOf(code), class: `leaf ${colourOf(code)}`,
@@ -167,10 +167,10 @@ class TreeView {
     const { model } = this, { leaves } = this.layers, { pictures } = model.block, wide = Math.max(this.spacing, SLOT);
     const side = Math.min(wide - 4, 52);
     for (let slot = 0; slot < Math.floor(this.width / wide + 0.01); slot += 1) {
-      const place = Math.floor(this.from + ((slot + 0.5) * wide) / this.spacing);
-      const leaf = model.order[place];
+      const index = Math.floor(this.from + ((slot + 0.5) * wide) / this.spacing);
+      const leaf = model.order[index];
       if (leaf === undefined) continue;
-      const x = MARGIN.left + (slot + 0.5) * wide, shift = this.across(place + 0.5);
+      const x = MARGIN.left + (slot + 0.5) * wide, shift = this.across(index + 0.5);
       const middle = this.spacing >= SLOT ? shift : x;
       if (this.spacing < SLOT) svgElement("path", { class: "lead", d: `M${shift} ${y + 6}L${x} ${y + 13}` }, leaves);
       svgElement("image", { href: pictures[model.tree.leaves[leaf][0]], x: middle - side / 2, y: y + 14, width: side,
@@ -199,7 +199,7 @@ class TreeView {
     }
   }
 
-  // The node whose merge (or leaf) is nearest to a place, or -1.
+  // The node whose merge (or leaf) is nearest to a point, or -1.
   nodeAt(px, py) {
     const { model } = this;
     let best = -1, nearest = 14;
@@ -212,8 +212,8 @@ class TreeView {
       if (distance < nearest) [best, nearest] = [node, distance];
     });
     if (py > this.up(0) && px > MARGIN.left) {
-      const place = Math.floor(this.from + (px - MARGIN.left) / this.spacing);
-      if (place >= 0 && place < model.n && (best < 0 || py > this.up(0) + 4)) best = model.order[place];
+      const index = Math.floor(this.from + (px - MARGIN.left) / this.spacing);
+      if (index >= 0 && index < model.n && (best < 0 || py > this.up(0) + 4)) best = model.order[index];
     }
     return best;
   }

@@ -1,4 +1,4 @@
-"""The two illustrations as figures."""
+"""The paper's two illustrations as matplotlib figures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from supclust.hac.tree import Floats, Ints
 from supclust.plot.palette import INK, SOFT, colour_of, marker_of
-from supclust.report.illustrate_mismatch import Mismatch, Trained, boundary_line
-from supclust.report.illustrate_shapes import Shapes
+from supclust.report.illustrate import Mismatch, Shapes, Trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,27 +19,27 @@ if TYPE_CHECKING:
 TITLES = {"single": "single linkage", "average": "average linkage", "complete": "complete linkage"}
 
 
-def mismatch_figure(found: Mismatch) -> Figure:
+def mismatch_figure(data: Mismatch) -> Figure:
     """Data, the two clusterings, and the decision boundaries over the differences of pairs."""
     figure = Figure(figsize=(13, 4.6), layout="constrained")
     parts: Any = figure.subfigures(1, 3, width_ratios=(1, 1, 1.25))
     left, middle, right = parts
-    data, boundaries = left.subplots(), right.subplots()
-    _scatter(data, found.points, found.labels, ("cluster A", "cluster B"))
-    data.set_title("(a) Two clusters in the plane", fontsize=11)
-    data.set(xlabel="$x_1$", ylabel="$x_2$")
-    data.legend(loc="upper left", frameon=False, fontsize=9)
-    data.set_ylim(top=float(found.points[:, 1].max()) + 1.0)
+    points, boundaries = left.subplots(), right.subplots()
+    _scatter(points, data.points, data.labels, ("cluster A", "cluster B"))
+    points.set_title("(a) Two clusters in the plane", fontsize=11)
+    points.set(xlabel="$x_1$", ylabel="$x_2$")
+    points.legend(loc="upper left", frameon=False, fontsize=9)
+    points.set_ylim(top=float(data.points[:, 1].max()) + 1.0)
     failed, right_one = middle.subplots(2, 1, sharex=True)
     for axes, trained, name in (
-        (failed, found.all_pairs, "(b) All-pairs training, single linkage"),
-        (right_one, found.mst, "(c) MST training, single linkage"),
+        (failed, data.all_pairs, "(b) All-pairs training, single linkage"),
+        (right_one, data.mst, "(c) MST training, single linkage"),
     ):
-        _scatter(axes, found.points, matched(found.labels, trained.labels))
+        _scatter(axes, data.points, matched(data.labels, trained.labels))
         axes.set_title(f"{name}\n{_outcome(trained)}", fontsize=10)
         axes.set_ylabel("$x_2$")
     right_one.set_xlabel("$x_1$")
-    _draw_boundaries(boundaries, found)
+    _draw_boundaries(boundaries, data)
     return figure
 
 
@@ -50,22 +49,22 @@ def _outcome(trained: Trained) -> str:
     return f"{clusters}, pairwise F1 {trained.f1:.2f}, adjusted Rand {trained.adjusted_rand:.2f}"
 
 
-def _draw_boundaries(axes: Axes, found: Mismatch) -> None:
-    both = np.concatenate([found.within, found.across])
+def _draw_boundaries(axes: Axes, data: Mismatch) -> None:
+    both = np.concatenate([data.within, data.across])
     width, height = both[:, 0].max() * 1.02, both[:, 1].max() * 1.02
-    for pairs, i, name in ((found.across, 1, "pair across"), (found.within, 0, "pair within")):
+    for pairs, i, name in ((data.across, 1, "pair across"), (data.within, 0, "pair within")):
         axes.scatter(
             pairs[:, 0], pairs[:, 1], s=7, marker=marker_of(i), color=colour_of(i),
             alpha=0.35, linewidths=0, label=f"{name} clusters", rasterized=True,
         )  # fmt: skip
     for boundary, name, style in (
-        (found.all_pairs.learned, "all-pairs: {} across below", "-"),
-        (found.all_pairs.tuned, "all-pairs, bias tuned: {} below", ":"),
-        (found.mst.tuned, "MST training: {} below", "--"),
+        (data.all_pairs.learned, "all-pairs: {} across below", "-"),
+        (data.all_pairs.tuned, "all-pairs, bias tuned: {} below", ":"),
+        (data.mst.tuned, "MST training: {} below", "--"),
     ):
-        wrong = int(boundary.alike(found.across).sum())
-        ends = boundary_line(boundary, float(width), float(height))
-        # A white edge keeps the line apart from the points it runs over.
+        wrong = int(boundary.below(data.across).sum())
+        ends = boundary.line(float(width), float(height))
+        # A white edge separates the line from the points below it.
         axes.plot(*ends, color="white", linewidth=4.5, solid_capstyle="butt")
         axes.plot(*ends, color=INK, linewidth=2.2, linestyle=style, label=name.format(wrong))
     axes.set(xlim=(0, width), ylim=(0, height), xlabel="$|x_1 - x_1'|$", ylabel="$|x_2 - x_2'|$")
@@ -79,56 +78,56 @@ def _draw_boundaries(axes: Axes, found: Mismatch) -> None:
             handle.set_alpha(1.0)
 
 
-def shapes_figure(found: Shapes) -> Figure:
-    """The true clusters, four linkages cut at as many, and what alpha does."""
+def shapes_figure(data: Shapes) -> Figure:
+    """The true clusters, four linkages cut into as many, and scores by alpha."""
     figure = Figure(figsize=(12, 7.4), layout="constrained")
-    count = int(found.labels.max()) + 1
+    count = int(data.labels.max()) + 1
     parts: Any = figure.subfigures(2, 3)
     *upper, last = parts.flat
     truth, *panels = [part.subplots() for part in upper]
-    _scatter(truth, found.points, found.labels)
-    origin = "real data" if found.source == "real" else "generated data"
+    _scatter(truth, data.points, data.labels)
+    origin = "real data" if data.source == "real" else "generated data"
     truth.set_title(f"(a) Pathbased, {count} true clusters\n{origin}", fontsize=11)
-    for axes, clustered, letter in zip(panels, found.linkages, "bcde", strict=True):
-        _scatter(axes, found.points, matched(found.labels, clustered.labels))
-        name = TITLES.get(clustered.linkage, f"ExpLink, learned $\\alpha$ = {_signed(found.alpha)}")
+    for axes, clustered, letter in zip(panels, data.linkages, "bcde", strict=True):
+        _scatter(axes, data.points, matched(data.labels, clustered.labels))
+        name = TITLES.get(clustered.linkage, f"ExpLink, learned $\\alpha$ = {_signed(data.alpha)}")
         score = f"adjusted Rand {clustered.adjusted_rand:.2f}"
         axes.set_title(f"({letter}) {name[0].upper()}{name[1:]}\n{score}", fontsize=11)
     for axes in (truth, *panels):
         axes.set(xticks=[], yticks=[], aspect="equal")
     scores, learning = last.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
-    _draw_scores(scores, found)
-    _draw_learning(learning, found)
+    _draw_scores(scores, data)
+    _draw_learning(learning, data)
     return figure
 
 
-def _draw_scores(axes: Axes, found: Shapes) -> None:
-    axes.plot(found.alphas, found.rand_curve, color=colour_of(0), label="adjusted Rand of the cut")
+def _draw_scores(axes: Axes, data: Shapes) -> None:
+    axes.plot(data.alphas, data.rand_curve, color=colour_of(0), label="adjusted Rand of the cut")
     axes.plot(
-        *(found.alphas, found.purity_curve), color=SOFT, linestyle="--", label="dendrogram purity"
+        *(data.alphas, data.purity_curve), color=SOFT, linestyle="--", label="dendrogram purity"
     )
-    axes.axvline(found.alpha, color=colour_of(1), linewidth=1.2)
+    axes.axvline(data.alpha, color=colour_of(1), linewidth=1.2)
     axes.set(ylim=(-0.03, 1.05), ylabel="score")
     axes.set_title("(f) Scores, and $\\alpha$ as it is learned", fontsize=11)
     axes.legend(frameon=False, fontsize=9, loc="lower right")
 
 
-def _draw_learning(axes: Axes, found: Shapes) -> None:
-    epochs = np.arange(1, len(found.alpha_path) + 1)
-    axes.plot(found.alpha_path, epochs, color=colour_of(1))
-    axes.plot(found.alpha, epochs[-1], color=colour_of(1), marker="o")
-    axes.axvline(found.alpha, color=colour_of(1), linewidth=1.2)
+def _draw_learning(axes: Axes, data: Shapes) -> None:
+    epochs = np.arange(1, len(data.alpha_path) + 1)
+    axes.plot(data.alpha_path, epochs, color=colour_of(1))
+    axes.plot(data.alpha, epochs[-1], color=colour_of(1), marker="o")
+    axes.axvline(data.alpha, color=colour_of(1), linewidth=1.2)
     axes.annotate(
-        f"learned: {_signed(found.alpha)}", (found.alpha, epochs[-1]), xytext=(-8, 4),
+        f"learned: {_signed(data.alpha)}", (data.alpha, epochs[-1]), xytext=(-8, 4),
         textcoords="offset points", ha="right", va="bottom", fontsize=9, color=INK,
     )  # fmt: skip
     axes.invert_yaxis()
     axes.set(xlabel="$\\alpha$   (single: $-\\infty$, average: 0, complete: $+\\infty$)")
-    axes.set(ylabel="epoch", xlim=(found.alphas[0], found.alphas[-1]))
+    axes.set(ylabel="epoch", xlim=(data.alphas[0], data.alphas[-1]))
 
 
 def _scatter(axes: Axes, points: Floats, labels: Ints, names: Sequence[str] = ()) -> None:
-    """Points by cluster: colour and marker both tell them apart."""
+    """Points by cluster, which differ in colour and marker."""
     for code in range(int(labels.max()) + 1):
         x, y = points[labels == code].T
         axes.scatter(
@@ -144,24 +143,24 @@ def _scatter(axes: Axes, points: Floats, labels: Ints, names: Sequence[str] = ()
 
 
 def _signed(value: float) -> str:
-    """Two digits, with a minus sign that is as wide as a plus."""
+    """Two decimals, with U+2212 as minus."""
     return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
-def matched(true: Ints, found: Ints) -> Ints:
-    """The found clusters renumbered so that each has the number of the true one it is most like.
+def matched(true: Ints, predicted: Ints) -> Ints:
+    """Renumber predicted clusters so that each has the number of the true one it overlaps most.
 
-    Clusters beyond the true ones get further numbers.
+    The assignment is one to one; clusters beyond the true ones get further numbers.
 
     >>> matched(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 2])).tolist()
     [0, 0, 1, 2]
     """
-    shared = np.zeros((int(found.max()) + 1, int(true.max()) + 1), dtype=np.int64)
-    np.add.at(shared, (found, true), 1)
+    shared = np.zeros((int(predicted.max()) + 1, int(true.max()) + 1), dtype=np.int64)
+    np.add.at(shared, (predicted, true), 1)
     rows, columns = linear_sum_assignment(-shared)
-    number = dict(zip(rows.tolist(), columns.tolist(), strict=True))
-    further = iter(range(shared.shape[1], shared.shape[1] + len(shared)))
-    for code in range(len(shared)):
-        if code not in number:
-            number[code] = next(further)
-    return np.array([number[code] for code in found.tolist()], dtype=np.int64)
+    numbers = np.full(len(shared), -1)
+    numbers[rows] = columns
+    further = np.flatnonzero(numbers < 0)
+    numbers[further] = shared.shape[1] + np.arange(len(further))
+    renumbered: Ints = numbers[predicted]
+    return renumbered
