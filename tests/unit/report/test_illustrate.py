@@ -12,6 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from supclust.report.illustrate import Boundary, Shapes, compute_mismatch, compute_shapes
 from supclust.report.illustrate_figures import matched, mismatch_figure, shapes_figure
 
+pytestmark = pytest.mark.timeout(600)  # hundreds of epochs, on a busy machine
+
 
 @pytest.fixture(scope="module", params=[0, 2])  # part of the clusters is found, and none
 def mismatch(request):
