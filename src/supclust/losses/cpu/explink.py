@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from numba import njit
@@ -9,14 +11,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from supclust.hac.cpu.threads import over_parts
-from supclust.losses.cpu.block_layout import (
+from supclust.hac.family import EXTREME
+from supclust.losses.cpu.block import (
     AVERAGE,
     CEILING,
     HIGHEST,
     LOWEST,
     SLACK,
     STAND_IN,
+    Reading,
     block_facts,
+    choose_linkage,
 )
 from supclust.losses.cpu.impure_entries import (
     ACTIVE,
@@ -37,7 +42,6 @@ from supclust.losses.cpu.impure_entries import (
     pack_entries,
 )
 from supclust.losses.cpu.impure_pairs import count_survivors, replay, unwind
-from supclust.losses.cpu.mixing import Reading, Rules, choose_linkage
 from supclust.losses.cpu.pure_merges import grow_forest, order_rounds, pure_gradient
 from supclust.losses.inputs import Blocks
 from supclust.losses.terms import Solution, Terms
@@ -45,6 +49,15 @@ from supclust.losses.terms import Solution, Terms
 Ints = NDArray[np.int64]
 
 _TILE = 32
+
+
+class Rules(NamedTuple):
+    """Which impure terms count, and for how much."""
+
+    ranking: bool
+    adjacent: bool
+    high: float  # an impure term is worth high - Psi, or (ranking, where high is 0) h - Psi
+    ceiling: float  # linkages above it stand for +inf
 
 
 def solve(blocks: Blocks, alphas: Tensor, terms: Terms, gradient: bool) -> Solution:
@@ -103,7 +116,7 @@ def _solve_blocks(
         reading = Reading(fact[AVERAGE] != 0.0, fact[STAND_IN])
         starts = _cluster_starts(labels[k], order)
         if n < 2 or len(starts) == n + 1 or len(starts) == 2:
-            continue  # no pure merge, or nothing to tell clusters apart by
+            continue  # no pure merge, or no impure pair
         linkage = choose_linkage(alphas[k], fact[LOWEST], fact[HIGHEST], fact[CEILING], n, every)
         rules = Rules(ranking, adjacent, 0.0 if ranking else high, fact[CEILING])
         losses[k], in_alpha[k] = _solve(
@@ -154,14 +167,15 @@ def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, o
     in_alpha = pure_gradient(D, reading, order, linkage, pairs, height, weights, slopes, out)
     if active > 0.0:
         in_alpha += share * unwind(entries, layout, rounds, live)
-        _write_impure(order, layout, linkage.alpha, entries, share, out)
+        alpha = 0.0 if linkage.form == EXTREME else linkage.alpha
+        _write_impure(order, layout, alpha, entries, share, out)
     _mirror(out, len(order))
     return loss, in_alpha
 
 
 @njit(cache=True, nogil=True)
 def _rounds(pairs, n):
-    """Rounds as `_impure_entries` has them: the merged positions and when they came to be."""
+    """Rounds as in `impure_entries`: the merged positions and the rounds that made them."""
     born = np.full(n, -1)
     rounds = np.empty((len(pairs), 4), np.int64)
     for t in range(len(pairs)):
@@ -177,7 +191,7 @@ def _rounds(pairs, n):
 
 @njit(cache=True, nogil=True)
 def _prepare(height, rules, slack):
-    """Bar that an impure linkage has to stay below in each round, and an empty tally."""
+    """Limit below which an impure linkage is violated in each round, and an empty tally."""
     count = len(height)
     limit = np.empty(count)
     tally = np.zeros((3, max(count + 1, 3)))

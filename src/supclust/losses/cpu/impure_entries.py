@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.hac.cpu.simd.exp import exponential
-from supclust.losses.cpu.mixing import LINEAR, leaf_weight, value_of
+from supclust.hac.cpu.merge_rules import point_weight
+from supclust.hac.family import LINEAR
+from supclust.losses.cpu.block import leaf_weight, value_of
 
 # Columns of an entry that stands for a pair of clusters,
 PSI, WEIGHT = 0, 1
@@ -32,7 +33,7 @@ VALUE, ACTIVE, INFINITE = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
-def lay_out(starts):  # type: ignore[no-untyped-def]
+def lay_out(starts):
     """Layout (n, 2) of the entries of all impure pairs of points, and their number."""
     n = starts[-1]
     layout = np.empty((n, 2), np.int64)
@@ -46,7 +47,7 @@ def lay_out(starts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pack_entries(D, reading, order, layout, total, linkage):  # type: ignore[no-untyped-def]
+def pack_entries(D, reading, order, layout, total, linkage):
     """Entries (e, 3) of all impure pairs of points."""
     n = len(order)
     entries = np.empty((total, 3))
@@ -60,7 +61,7 @@ def pack_entries(D, reading, order, layout, total, linkage):  # type: ignore[no-
             psi[k] = value_of(D, reading, i, columns[k])
         if linkage.form == LINEAR:
             for k in range(len(columns)):  # nothing but arithmetic in a row: vectorised
-                weight[k] = exponential(linkage.alpha * (psi[k] - linkage.centre))
+                weight[k] = point_weight(LINEAR, psi[k], linkage.alpha, linkage.centre)
         else:
             for k in range(len(columns)):
                 weight[k] = leaf_weight(linkage, psi[k], i, columns[k], n)

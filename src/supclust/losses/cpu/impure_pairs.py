@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from supclust.losses.cpu.block import merge
 from supclust.losses.cpu.impure_entries import (
     ACTIVE,
     BASE,
@@ -48,12 +49,25 @@ from supclust.losses.cpu.impure_entries import (
     U,
     V,
 )
-from supclust.losses.cpu.mixing import mix
 from supclust.losses.cpu.pure_merges import place_of
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _first_below(limit, psi, born, end):
+    """First round after ``born`` with psi < limit, ``end`` if there is none; limit never falls."""
+    first = end
+    below = born
+    while first - below > 1:
+        middle = (first + below) // 2
+        if psi < limit[middle]:
+            first = middle
+        else:
+            below = middle
+    return first
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):  # type: ignore[no-untyped-def]
+def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):
     """Merge entry V into entry U for the first ``count`` rows of ``work``; V keeps the record.
 
     A row of work: the two entries, the rounds after which they came to be, the round. A pair is
@@ -80,13 +94,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):  
                     continue
                 first = t
                 if not rules.adjacent:
-                    below = work[k, 2 + side]
-                    while first - below > 1:
-                        middle = (first + below) // 2
-                        if psi < limit[middle]:
-                            first = middle
-                        else:
-                            below = middle
+                    first = _first_below(limit, psi, work[k, 2 + side], t)
                 times = float(t + 1 - first)
                 if side:
                     count_v = times
@@ -100,7 +108,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):  
                         tally[TOTALS, INFINITE] += 1.0
         value += count_u * (rules.high - psi_u) + count_v * (rules.high - psi_v)
         active += count_u + count_v
-        psi, weight, share = mix(linkage, psi_u, entries[u, WEIGHT], psi_v, entries[v, WEIGHT])
+        psi, weight, share = merge(linkage, psi_u, entries[u, WEIGHT], psi_v, entries[v, WEIGHT])
         entries[u, PSI] = psi
         entries[u, WEIGHT] = weight
         entries[v, GAP] = psi_u - psi_v
@@ -111,7 +119,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):  
 
 
 @njit(cache=True, nogil=True)
-def _list_columns(rounds, base, end, born, since, until, work):  # type: ignore[no-untyped-def]
+def _list_columns(rounds, base, end, born, since, until, work):
     """List the column merges of rounds ``since`` to ``until`` for one row; returns their number."""
     count = 0
     for t in range(since, until):
@@ -125,7 +133,7 @@ def _list_columns(rounds, base, end, born, since, until, work):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _list_rows(rounds, layout, live, alive, born, t, work):  # type: ignore[no-untyped-def]
+def _list_rows(rounds, layout, live, alive, born, t, work):
     """List the merges of the two rows of round t over the live columns; returns their number."""
     u = rounds[t, U]
     v = rounds[t, V]
@@ -142,7 +150,7 @@ def _list_rows(rounds, layout, live, alive, born, t, work):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def replay(entries, layout, linkage, rules, rounds, height, limit, tally):  # type: ignore[no-untyped-def]
+def replay(entries, layout, linkage, rules, rounds, height, limit, tally):
     """Go through all rounds and add up the impure terms; returns the positions still live."""
     n = len(layout)
     last = len(rounds)
@@ -175,7 +183,7 @@ def replay(entries, layout, linkage, rules, rounds, height, limit, tally):  # ty
 
 
 @njit(cache=True, nogil=True)
-def count_survivors(entries, layout, rules, height, limit, tally, live, born):  # type: ignore[no-untyped-def]
+def count_survivors(entries, layout, rules, height, limit, tally, live, born):
     """Count the pairs that outlive the last round, and make their entries ready for `unwind`."""
     last = len(height) - 1
     for row in range(len(live)):
@@ -184,14 +192,7 @@ def count_survivors(entries, layout, rules, height, limit, tally, live, born):  
             c = live[column]
             e = layout[r, BASE] + c
             psi = entries[e, PSI]
-            below = max(born[r], born[c])
-            first = last + 1
-            while first - below > 1:
-                middle = (first + below) // 2
-                if psi < limit[middle]:
-                    first = middle
-                else:
-                    below = middle
+            first = _first_below(limit, psi, max(born[r], born[c]), last + 1)
             times = 0.0 if rules.adjacent else float(last + 1 - first)
             entries[e, SLOPE] = -times
             entries[e, MOMENT] = 0.0
@@ -208,7 +209,7 @@ def count_survivors(entries, layout, rules, height, limit, tally, live, born):  
 
 
 @njit(cache=True, nogil=True)
-def _split_listed(entries, work, count):  # type: ignore[no-untyped-def]
+def _split_listed(entries, work, count):
     """Undo `_merge_listed`, last row first; returns the part of dJ/dalpha."""
     in_alpha = 0.0
     for k in range(count - 1, -1, -1):
@@ -231,7 +232,7 @@ def _split_listed(entries, work, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def unwind(entries, layout, rounds, survivors):  # type: ignore[no-untyped-def]
+def unwind(entries, layout, rounds, survivors):
     """Go back through all rounds to SLOPE and MOMENT of pairs of points; returns dJ/dalpha."""
     n = len(layout)
     live = np.empty(n, np.int64)

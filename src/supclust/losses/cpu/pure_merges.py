@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from supclust.losses.cpu.mixing import EXTREME, LINEAR, leaf_weight, mix, value_of
+from supclust.hac.cpu.merge_rules import point_weight
+from supclust.hac.family import EXTREME, LINEAR
+from supclust.losses.cpu.block import leaf_weight, merge, value_of
 
 
 @njit(cache=True, nogil=True)
-def place_of(live, count, position):  # type: ignore[no-untyped-def]
+def place_of(live, count, position):
     """Number of the first ``count`` ascending positions that come before ``position``."""
     low = 0
     while low < count:
@@ -27,7 +29,7 @@ def place_of(live, count, position):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _nearest_after(psi, live, count, at):  # type: ignore[no-untyped-def]
+def _nearest_after(psi, live, count, at):
     """Nearest live cluster after the one at ``live[at]``: its distance and place, lowest first."""
     row = psi[live[at]]
     low = np.inf
@@ -40,7 +42,7 @@ def _nearest_after(psi, live, count, at):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _closest(psi, live, count, low, nearest, stale):  # type: ignore[no-untyped-def]
+def _closest(psi, live, count, low, nearest, stale):
     """Row of the closest pair; the ``low`` of a stale row is a bound until it is searched."""
     while True:
         at = 0
@@ -55,7 +57,7 @@ def _closest(psi, live, count, low, nearest, stale):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _unite(linkage, psi, weight, live, count, u, v, low, nearest, stale):  # type: ignore[no-untyped-def]
+def _unite(linkage, psi, weight, live, count, u, v, low, nearest, stale):
     """Merge cluster v into u < v; only entries [i, j] with i < j are kept."""
     low_u = np.inf
     nearest_u = -1
@@ -65,7 +67,7 @@ def _unite(linkage, psi, weight, live, count, u, v, low, nearest, stale):  # typ
             continue
         i, j = (k, u) if k < u else (u, k)
         p, q = (k, v) if k < v else (v, k)
-        value, weight[i, j], _ = mix(linkage, psi[i, j], weight[i, j], psi[p, q], weight[p, q])
+        value, weight[i, j], _ = merge(linkage, psi[i, j], weight[i, j], psi[p, q], weight[p, q])
         # Infinite linkages are equal, however many finite pairs they contain.
         psi[i, j] = value if value <= linkage.ceiling else max(psi[i, j], psi[p, q])
         if k > u:
@@ -84,7 +86,7 @@ def _unite(linkage, psi, weight, live, count, u, v, low, nearest, stale):  # typ
 
 
 @njit(cache=True, nogil=True)
-def grow_cluster(linkage, psi, weight, start, pairs, heights, weights, first):  # type: ignore[no-untyped-def]
+def grow_cluster(linkage, psi, weight, start, pairs, heights, weights, first):
     """Greedy tree of one cluster of m points, destroying ``psi`` and ``weight`` (m, m).
 
     Writes from row ``first`` on: the positions of each merge (``start`` is the cluster's first),
@@ -113,15 +115,15 @@ def grow_cluster(linkage, psi, weight, start, pairs, heights, weights, first):  
 
 
 @njit(cache=True, nogil=True)
-def grow_forest(D, reading, order, starts, linkage):  # type: ignore[no-untyped-def]
+def grow_forest(D, reading, order, starts, linkage):
     """Trees of all clusters, one after the other; returns pairs (positions), heights, weights."""
     n = len(order)
     clusters = len(starts) - 1
     widest = 0
     for k in range(clusters):
         widest = max(widest, starts[k + 1] - starts[k])
-    psi_room = np.empty(widest * widest)
-    weight_room = np.empty(widest * widest)
+    psi_buffer = np.empty(widest * widest)
+    weight_buffer = np.empty(widest * widest)
     rounds = n - clusters
     pairs = np.empty((rounds, 2), np.int64)
     heights = np.empty(rounds)
@@ -129,8 +131,8 @@ def grow_forest(D, reading, order, starts, linkage):  # type: ignore[no-untyped-
     for k in range(clusters):
         start = starts[k]
         m = starts[k + 1] - start
-        psi = psi_room[: m * m].reshape(m, m)
-        weight = weight_room[: m * m].reshape(m, m)
+        psi = psi_buffer[: m * m].reshape(m, m)
+        weight = weight_buffer[: m * m].reshape(m, m)
         for a in range(m):
             i = order[start + a]
             for b in range(a + 1, m):
@@ -142,7 +144,7 @@ def grow_forest(D, reading, order, starts, linkage):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def order_rounds(order, starts, pairs, heights, weights):  # type: ignore[no-untyped-def]
+def order_rounds(order, starts, pairs, heights, weights):
     """Bring the merges of all clusters into the order of greedy training HAC; returns copies.
 
     Every cluster keeps its own order; of the clusters' next merges the lowest goes first, ties by
@@ -182,15 +184,17 @@ def order_rounds(order, starts, pairs, heights, weights):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _spread_mean(D, reading, linkage, us, vs, slope, height, weight, out):  # type: ignore[no-untyped-def]
+def _spread_mean(D, reading, linkage, us, vs, slope, height, weight, out):
     """Gradient of one merge, times ``slope``, into ``out``; returns slope times dPsi/dalpha."""
-    n = D.shape[0]
     in_alpha = 0.0
     for i in us:
         for j in vs:
-            beyond = value_of(D, reading, i, j) - height
-            leaf = leaf_weight(linkage, beyond + height, i, j, n)
-            share = leaf / weight if linkage.form == LINEAR else np.exp(leaf - weight)
+            value = value_of(D, reading, i, j)
+            beyond = value - height
+            if linkage.form == LINEAR:
+                share = point_weight(LINEAR, value, linkage.alpha, linkage.centre) / weight
+            else:
+                share = np.exp(linkage.alpha * beyond - weight)
             out[i, j] = slope * share * (1.0 + linkage.alpha * beyond)
             if share > 0.0:
                 in_alpha += share * beyond * beyond
@@ -198,7 +202,7 @@ def _spread_mean(D, reading, linkage, us, vs, slope, height, weight, out):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _spread_extreme(D, reading, us, vs, slope, height, out):  # type: ignore[no-untyped-def]
+def _spread_extreme(D, reading, us, vs, slope, height, out):
     """Give the slope of one merge to every pair that attains its height."""
     for i in us:
         for j in vs:
@@ -207,7 +211,7 @@ def _spread_extreme(D, reading, us, vs, slope, height, out):  # type: ignore[no-
 
 
 @njit(cache=True, nogil=True)
-def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, out):  # type: ignore[no-untyped-def]
+def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, out):
     """Gradient of sum slopes[k] heights[k]; merges in any order with children before parents.
 
     Every pair of points meets in one merge, so O(n^2) in all. Writes one of out[i, j], out[j, i];
@@ -242,7 +246,7 @@ def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, o
 
 
 @njit(cache=True, nogil=True)
-def _collect(following, order, start, points):  # type: ignore[no-untyped-def]
+def _collect(following, order, start, points):
     count = 0
     at = start
     while at >= 0:

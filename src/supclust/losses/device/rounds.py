@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from supclust.hac.family import merge_log_sums
 from supclust.losses.terms import Terms
 
 INF = float("inf")
@@ -163,15 +164,12 @@ def _mixed(
     endless = state.alpha.isinf()[:, None]
     gap = torch.where(state.alpha < 0, 1.0, -1.0)[:, None] * (psi[0] - psi[1])
     first = (gap < 0) | ((gap == 0) & (weight[0] < weight[1]))
-    ahead = weight[0] - weight[1]
-    share = torch.where(endless, first.double(), torch.sigmoid(ahead))
-    other = torch.where(endless, (~first).double(), torch.sigmoid(-ahead))
-    low, high = torch.minimum(*psi), torch.maximum(*psi)
-    mean = (share * psi[0] + other * psi[1]).clamp(low, high)
+    share = torch.where(endless, first.double(), torch.sigmoid(weight[0] - weight[1]))
+    mean, log_sum = merge_log_sums(psi, weight)
+    mean = torch.where(endless, torch.where(first, *psi), mean)
     # Infinite linkages are equal, however many finite pairs they contain.
-    mean = torch.where(mean > state.ceiling[:, None], high, mean)
-    chosen = torch.where(first, weight[0], weight[1])
-    return mean, torch.where(endless, chosen, torch.logaddexp(*weight)), share
+    mean = torch.where(mean > state.ceiling[:, None], torch.maximum(*psi), mean)
+    return mean, torch.where(endless, torch.where(first, *weight), log_sum), share
 
 
 def _update_nearest(state: State, u: Tensor, v: Tensor, pure: Tensor, running: Tensor) -> None:

@@ -1,0 +1,163 @@
+"""One block before its merges: its values checked, how they are read, and its linkage (Numba).
+
+NaN, -inf and asymmetry are refused here, in the pass that gathers what the kernels need.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from supclust.hac.cpu.merge_rules import choose_representation, merge_pair, point_weight
+from supclust.hac.cpu.threads import over_parts
+from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN, infinite_above, infinity_stand_in
+from supclust.losses.terms import EQUAL
+
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TILE = 32
+_SYMMETRY = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # of the largest magnitude
+_LARGEST_EXPONENT = 1e300
+
+# Columns of the scan of a block.
+_LOW, _HIGH, _GAP, _INFINITE, _BAD, _I, _J = range(7)
+# Columns of the facts: range, whether to average the triangles, what stands for +inf and from where
+# on linkages mean it, and the difference up to which linkages are equal.
+LOWEST, HIGHEST, AVERAGE, STAND_IN, CEILING, SLACK = range(6)
+
+
+# These tuples hold numbers only: Numba counts references to arrays in tuples, which costs more than
+# the arithmetic.
+class Reading(NamedTuple):
+    """How the dissimilarity of a pair is read from its block."""
+
+    average: bool  # the triangles differ by rounding
+    stand_in: float  # replaces +inf
+
+
+class Linkage(NamedTuple):
+    """One member of the ExpLink family; see `supclust.hac.family` for the weights."""
+
+    form: int  # weight representation: EXTREME, LINEAR or LOG
+    alpha: float
+    centre: float
+    ceiling: float  # linkages above it stand for +inf
+    every: bool  # EXTREME: of several extreme pairs each has the whole gradient
+
+
+def block_facts(batch: Floats, lengths: Ints, alphas: Doubles) -> Doubles:
+    """(b, 6) facts on each block of (b, n, n); NaN, -inf and asymmetry are refused.
+
+    Complexity: O(b n^2), one pass, blocks in parallel.
+    """
+    scans = np.zeros((len(batch), 7))
+    over_parts(lambda start, stop: _scan_blocks(batch, lengths, scans, start, stop), len(batch))
+    facts = np.empty((len(batch), 6))
+    for k, row in enumerate(scans):
+        _refuse_bad(batch[k], k, row)
+        low, high = float(row[_LOW]), float(row[_HIGH])
+        if low > high:
+            low = high = 0.0  # no finite pair
+        scale = max(abs(low), abs(high))
+        stand_in = ceiling = math.inf
+        if row[_INFINITE]:
+            alpha = 0.0 if math.isinf(alphas[k]) else float(alphas[k])
+            stand_in = high = infinity_stand_in(scale, int(lengths[k]), alpha)
+            ceiling = infinite_above(scale)
+        facts[k] = low, high, row[_GAP] > 0.0, stand_in, ceiling, EQUAL * scale
+    return facts
+
+
+def _refuse_bad(D: Floats, k: int, row: Doubles) -> None:
+    """Raise ``ValueError`` if the scan of block k saw a bad value or asymmetry."""
+    i, j = int(row[_I]), int(row[_J])
+    if row[_BAD]:
+        if D[i, j] > -math.inf:
+            i, j = j, i
+        raise ValueError(
+            f"block {k}: dissimilarities must be numbers or +inf, neither NaN nor -inf; "
+            f"received {D[i, j]} at [{i}, {j}]. "
+            "Replace missing pairs by a number, or by +inf for 'never alike'."
+        )
+    scale = max(abs(row[_LOW]), abs(row[_HIGH]))
+    if row[_GAP] == math.inf or row[_GAP] > _SYMMETRY[D.dtype] * scale:
+        raise ValueError(
+            f"block {k}: dissimilarities must be symmetric; received {D[i, j]} at [{i}, {j}] "
+            f"but {D[j, i]} at [{j}, {i}]. Symmetrise them first, e.g. (D + D.mT) / 2."
+        )
+
+
+@njit(cache=True, nogil=True)
+def _scan_blocks(batch, lengths, scans, start, stop):
+    """Range, infinities, asymmetry and bad values of each block, tile by tile."""
+    for k in range(start, stop):
+        D = batch[k]
+        n = lengths[k]
+        scan = scans[k]
+        low, high = np.inf, -np.inf
+        for top in range(0, n, _TILE):
+            for left in range(top, n, _TILE):
+                for i in range(top, min(top + _TILE, n)):
+                    for j in range(max(left, i + 1), min(left + _TILE, n)):
+                        a = float(D[i, j])
+                        other = float(D[j, i])
+                        if a == other and abs(a) < np.inf:
+                            low = min(low, a)
+                            high = max(high, a)
+                        elif a == other and a > 0.0:
+                            scan[_INFINITE] = 1.0
+                        elif not (a > -np.inf and other > -np.inf):
+                            scan[_BAD] = 1.0
+                            scan[_I], scan[_J] = i, j
+                        else:
+                            low = min(low, min(a, other))
+                            high = max(high, max(a, other))
+                            if abs(a - other) > scan[_GAP] and scan[_BAD] == 0.0:
+                                scan[_GAP] = abs(a - other)
+                                scan[_I], scan[_J] = i, j
+        scan[_LOW], scan[_HIGH] = low, high
+
+
+@njit(cache=True, nogil=True)
+def choose_linkage(alpha, low, high, ceiling, n, every):
+    """Return the linkage for ``n`` points with dissimilarities from low to high.
+
+    Alpha = 0 has weights, too, equal ones. Where alpha f would leave the float range, alpha is
+    limited to a value at which the mean is already the extreme to rounding.
+    """
+    centre = 0.5 * low + 0.5 * high
+    form = choose_representation(alpha, low, high, n, np.empty(0))
+    if form == LOG:
+        bound = _LARGEST_EXPONENT / max(1.0, high - low)
+        alpha = min(max(alpha, -bound), bound)
+    form = LINEAR if form == MEAN else form
+    return Linkage(form, float(alpha), centre, ceiling, every and form == EXTREME)
+
+
+@njit(cache=True, nogil=True)
+def value_of(D, reading, i, j):
+    """Dissimilarity of an unordered pair of points."""
+    value = float(D[i, j])
+    if reading.average:
+        value = 0.5 * value + 0.5 * D[j, i]
+    return value if value < np.inf else reading.stand_in
+
+
+@njit(cache=True, nogil=True)
+def leaf_weight(linkage, value, i, j, n):
+    """Weight of a pair of points, or its code i n + j (`EXTREME`)."""
+    if linkage.form == EXTREME:
+        return float(min(i, j) * n + max(i, j))
+    return point_weight(linkage.form, value, linkage.alpha, linkage.centre)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge(linkage, a, weight_a, b, weight_b):
+    """Linkage and weight of a union, and the share of its first part in it (`merge_pair`)."""
+    return merge_pair(linkage.form, a, weight_a, b, weight_b, 0.0, linkage.alpha, 1.0)
