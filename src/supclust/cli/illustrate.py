@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from supclust.report.illustrate import Mismatch, Shapes
-
 FORMATS = ("png", "svg")
 
 EXAMPLES = (
@@ -85,7 +83,12 @@ def illustrate_mismatch(options: argparse.Namespace) -> tuple[Figure, list[str]]
     from supclust.report.illustrate_figures import mismatch_figure
 
     mismatch = compute_mismatch(options.seed)
-    return mismatch_figure(mismatch), _mismatch_lines(mismatch)
+    lines = [
+        f"{trained.objective:<10} single linkage, best cut: pairwise F1 {trained.f1:.3f}, "
+        f"adjusted Rand {trained.adjusted_rand:.3f} ({trained.epochs} epochs)"
+        for trained in (mismatch.all_pairs, mismatch.mst)
+    ]
+    return mismatch_figure(mismatch), lines
 
 
 def illustrate_shapes(options: argparse.Namespace) -> tuple[Figure, list[str]]:
@@ -94,18 +97,6 @@ def illustrate_shapes(options: argparse.Namespace) -> tuple[Figure, list[str]]:
     from supclust.report.illustrate_figures import shapes_figure
 
     shapes = compute_shapes(options.data, options.seed)
-    return shapes_figure(shapes), _shapes_lines(shapes)
-
-
-def _mismatch_lines(mismatch: Mismatch) -> list[str]:
-    return [
-        f"{trained.objective:<10} single linkage, best cut: pairwise F1 {trained.f1:.3f}, "
-        f"adjusted Rand {trained.adjusted_rand:.3f} ({trained.epochs} epochs)"
-        for trained in (mismatch.all_pairs, mismatch.mst)
-    ]
-
-
-def _shapes_lines(shapes: Shapes) -> list[str]:
     lines = []
     if shapes.source != "real":
         lines.append(
@@ -118,7 +109,7 @@ def _shapes_lines(shapes: Shapes) -> list[str]:
             f"{name:<10} adjusted Rand {clustered.adjusted_rand:5.2f}, "
             f"dendrogram purity {clustered.purity:.2f}{note}"
         )
-    return lines
+    return shapes_figure(shapes), lines
 
 
 def write_figure(figure: Figure, path: Path) -> None:

@@ -7,7 +7,7 @@ are positioned in percent, so that they are not stretched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -23,47 +23,29 @@ CHARACTERS = 65
 """Of tick labels: twice as many as fit side by side below the narrowest plot."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a chart.
-
-    Attributes:
-        name: shown when pointed at.
-        points: (x, y), x ascending.
-        style: CSS class.
-        split: that it belongs to, for highlighting in all charts.
-        steps: whether y is constant up to the next x; otherwise it is interpolated.
-    """
+class Line(NamedTuple):
+    """One line of a chart; ``name`` is shown when pointed at."""
 
     name: str
-    points: Sequence[tuple[float, float]]
-    style: str
-    split: int | None = None
-    steps: bool = False
+    points: Sequence[tuple[float, float]]  # (x, y), x ascending
+    style: str  # CSS class
+    split: int | None = None  # for highlighting in all charts
+    steps: bool = False  # y is constant up to the next x, not interpolated
 
 
-@dataclass(frozen=True)
-class Upright:
+class Upright(NamedTuple):
     """A vertical line at x, with a short text at its top."""
 
     x: float
     words: str
 
 
-@dataclass(frozen=True)
-class Strip:
-    """One row of dots.
-
-    Attributes:
-        name: of the row.
-        kind: index of its marker.
-        dots: (split, value).
-        mean: drawn as a bar.
-    """
+class Strip(NamedTuple):
+    """One row of dots, and a bar at their mean."""
 
     name: str
-    kind: int
-    dots: Sequence[tuple[int, float]]
+    kind: int  # index of the marker
+    dots: Sequence[tuple[int, float]]  # (split, value)
     mean: float
 
 

@@ -18,48 +18,28 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Which result the tree and the cut are drawn from; ``None`` is the default.
+    """Which result the tree and the cut are drawn from; ``None`` is the default."""
 
-    Attributes:
-        objective: row of the table; default: the best under the linkage.
-        linkage: shown first; default: exp, else the first there is.
-        split: default: the first finished.
-        data: folder of the real data sets; default: that of the run.
-        trees: whether to compute trees at all.
-    """
-
-    objective: str | None = None
-    linkage: str | None = None
-    split: int | None = None
-    data: Path | None = None
-    trees: bool = True
+    objective: str | None = None  # row of the table; default: the best under the linkage
+    linkage: str | None = None  # shown first; default: exp, else the first there is
+    split: int | None = None  # default: the first finished
+    data: Path | None = None  # folder of the real data sets; default: that of the run
+    trees: bool = True  # whether to compute trees at all
 
 
 @dataclass(frozen=True)
 class DatasetResults:
-    """The results on one data set from one source.
-
-    Attributes:
-        dataset: title.
-        source: real, stand-in or file.
-        cells: of the table.
-        results: finished ones.
-        records: training record of each finished result, ``None`` where it is missing.
-        linkage: that is shown first.
-        best: row of the table that is best under that linkage.
-        trees: of one split, or ``None``.
-        no_trees: why there are none.
-    """
+    """The results on one data set from one source."""
 
     dataset: str
-    source: str
+    source: str  # real, stand-in or file
     cells: list[Cell]
-    results: list[dict[str, Any]]
-    records: list[dict[str, Any] | None]
-    linkage: str
-    best: str
+    results: list[dict[str, Any]]  # finished ones
+    records: list[dict[str, Any] | None]  # of their trainings; ``None``: missing
+    linkage: str  # shown first
+    best: str  # row of the table that is best under that linkage
     trees: SplitTrees | None = None
-    no_trees: str = ""
+    no_trees: str = ""  # why there are none
 
     @property
     def notes(self) -> list[str]:
@@ -74,19 +54,12 @@ class DatasetResults:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything on the page.
-
-    Attributes:
-        folder: of the results.
-        groups: one per data set and source.
-        failed: results that failed.
-        unreadable: result files that cannot be read.
-    """
+    """The content of the page: one group per data set and source, and what is not in them."""
 
     folder: Path
     groups: list[DatasetResults]
     failed: list[dict[str, Any]] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)  # paths of result files
 
 
 def gather(folder: Path, options: ReportOptions | None = None) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,47 +57,15 @@ class Boundary:
         """(e,) whether pairs with the given (e, 2) differences lie below."""
         return np.asarray(differences @ np.asarray(self.weight) + self.offset <= 0)
 
-    def line(self, right: float, top: float) -> tuple[Floats, Floats]:
-        """X and y of the two points at which it crosses the box [0, right] x [0, top].
-
-        >>> [ends.tolist() for ends in Boundary((1.0, 1.0), -2.0).line(4.0, 4.0)]
-        [[0.0, 2.0], [2.0, 0.0]]
-        """
-        (w1, w2), b = self.weight, self.offset
-        crossings = []
-        if not math.isclose(w2, 0.0, abs_tol=1e-12):
-            crossings += [(x, -(b + w1 * x) / w2) for x in (0.0, right)]
-        if not math.isclose(w1, 0.0, abs_tol=1e-12):
-            crossings += [(-(b + w2 * y) / w1, y) for y in (0.0, top)]
-        slack = 1e-9 * max(right, top)
-        inside = sorted(
-            (x, y)
-            for x, y in crossings
-            if -slack <= x <= right + slack and -slack <= y <= top + slack
-        )
-        ends = inside[:: max(len(inside) - 1, 1)]
-        x, y = np.array(ends, dtype=np.float64).reshape(-1, 2).T + 0.0  # no negative zero
-        return x, y
-
 
 @dataclass(frozen=True)
 class Trained:
-    """One objective's dissimilarity under single linkage.
-
-    Attributes:
-        objective: all_pairs or mst.
-        epochs: of training.
-        learned: boundary f = tau of the objective.
-        tuned: boundary f = the cut of the tree with the best pairwise F1.
-        labels: (n,) clusters of that cut.
-        f1: pairwise F1 of that cut.
-        adjusted_rand: of that cut.
-    """
+    """One objective's dissimilarity f under single linkage, cut at the best pairwise F1."""
 
     objective: str
     epochs: int
-    learned: Boundary
-    tuned: Boundary
+    learned: Boundary  # f = tau of the objective
+    tuned: Boundary  # f = height of the cut
     labels: Ints
     f1: float
     adjusted_rand: float
@@ -106,21 +73,12 @@ class Trained:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Fig. 1: all-pairs and MST training of a linear dissimilarity for single linkage.
-
-    Attributes:
-        points: (n, 2).
-        labels: (n,) true clusters.
-        within: (e, 2) differences |x - x'| of the pairs of one cluster.
-        across: (e', 2) those of the others.
-        all_pairs: trained on all pairs.
-        mst: trained on spanning trees.
-    """
+    """Fig. 1: all-pairs and MST training of a linear dissimilarity for single linkage."""
 
     points: Floats
     labels: Ints
-    within: Floats
-    across: Floats
+    within: Floats  # (e, 2) differences |x - x'| of the pairs of one cluster
+    across: Floats  # (e', 2) those of the others
     all_pairs: Trained
     mst: Trained
 
@@ -133,30 +91,18 @@ class Clustered:
     labels: Ints
     adjusted_rand: float
     purity: float
-    """Dendrogram purity of the whole tree."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """Fig. 2: three clusters that only a learned alpha recovers.
+    """Fig. 2: three clusters that only a learned alpha recovers."""
 
-    Attributes:
-        source: real or generated.
-        points: (n, 2).
-        labels: (n,) true clusters.
-        linkages: single, average, complete, and exp with the learned alpha.
-        alpha_path: alpha after every epoch; the last is the learned one.
-        alphas: at which the curves are computed.
-        rand_curve: adjusted Rand of the cut at every alpha.
-        purity_curve: dendrogram purity at every alpha.
-    """
-
-    source: str
+    source: str  # real or generated
     points: Floats
     labels: Ints
-    linkages: tuple[Clustered, ...]
-    alpha_path: Floats
-    alphas: Floats
+    linkages: tuple[Clustered, ...]  # single, average, complete, and exp with the learned alpha
+    alpha_path: Floats  # after every epoch
+    alphas: Floats  # at which the curves are computed
     rand_curve: Floats
     purity_curve: Floats
 

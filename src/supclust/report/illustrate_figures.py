@@ -63,10 +63,12 @@ def _draw_boundaries(axes: Axes, data: Mismatch) -> None:
         (data.mst.tuned, "MST training: {} below", "--"),
     ):
         wrong = int(boundary.below(data.across).sum())
-        ends = boundary.line(float(width), float(height))
+        w1, w2 = boundary.weight
+        x, y = (-boundary.offset * w / (w1**2 + w2**2) for w in (w1, w2))
+        ends = (x, y), (x - w2, y + w1)
         # A white edge separates the line from the points below it.
-        axes.plot(*ends, color="white", linewidth=4.5, solid_capstyle="butt")
-        axes.plot(*ends, color=INK, linewidth=2.2, linestyle=style, label=name.format(wrong))
+        axes.axline(*ends, color="white", linewidth=4.5, solid_capstyle="butt")
+        axes.axline(*ends, color=INK, linewidth=2.2, linestyle=style, label=name.format(wrong))
     axes.set(xlim=(0, width), ylim=(0, height), xlabel="$|x_1 - x_1'|$", ylabel="$|x_2 - x_2'|$")
     axes.set_title("(d) Decision boundaries: pairs below a line count as alike", fontsize=11)
     legend = axes.legend(

@@ -24,42 +24,25 @@ class NotRestorableError(ValueError):
 
 @dataclass(frozen=True)
 class LinkageTrees:
-    """The trees of one split under one linkage.
-
-    Attributes:
-        alpha: of the linkage.
-        threshold: the cut chosen on dev.
-        dev: pooled scores at every cut of the dev blocks; ``None`` where there are no such blocks.
-        test: the same of the test blocks.
-        trees: of the test blocks, by name.
-        f1_recomputed: pairwise F1 of the test blocks, from these trees.
-        f1_stored: the same, as stored in the result.
-    """
+    """The trees of one split under one linkage."""
 
     alpha: float
-    threshold: float | None
-    dev: ThresholdCurve | None
+    threshold: float | None  # the cut chosen on dev
+    dev: ThresholdCurve | None  # pooled over the dev blocks; ``None`` where there are none
     test: ThresholdCurve | None
-    trees: dict[str, Floats]
-    f1_recomputed: float | None = None
-    f1_stored: float | None = None
+    trees: dict[str, Floats]  # of the test blocks, by name
+    f1_recomputed: float | None = None  # pairwise F1 of the test blocks, from these trees
+    f1_stored: float | None = None  # the same, as stored in the result
 
 
 @dataclass(frozen=True)
 class SplitTrees:
-    """The test blocks of one split and their trees under every linkage.
+    """The test blocks of one split and their trees under every linkage."""
 
-    Attributes:
-        result: the result it belongs to; empty for a model without one.
-        blocks: test blocks by name, largest first.
-        linkages: by name.
-        part: name of the blocks in captions.
-    """
-
-    result: dict[str, Any]
-    blocks: dict[str, Points]
+    result: dict[str, Any]  # empty for a model without one
+    blocks: dict[str, Points]  # by name, largest first
     linkages: dict[str, LinkageTrees]
-    part: str = "test"
+    part: str = "test"  # name of the blocks in captions
 
 
 def restore_trees(result: dict[str, Any], data: Path | None = None) -> SplitTrees:

@@ -20,14 +20,7 @@ LOG_DEPTH = 1e5
 
 @dataclass(frozen=True)
 class Scale:
-    """One axis.
-
-    Attributes:
-        low: number at its start.
-        high: number at its end, above ``low``.
-        log: whether it is logarithmic.
-        ticks: round numbers between the two.
-    """
+    """One axis, from ``low`` to a larger ``high``, with round ticks between the two."""
 
     low: float
     high: float

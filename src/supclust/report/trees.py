@@ -32,21 +32,13 @@ NAME_LENGTH = 80
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a block that trees are drawn over.
-
-    Attributes:
-        name: of the block.
-        ids: (n,) name of every point.
-        labels: (n,) true cluster code of every point; -1 where it is not known.
-        clusters: name of every code.
-        images: (n, height, width) uint8, or ``None``.
-    """
+    """The points of a block that trees are drawn over."""
 
     name: str
     ids: Sequence[str]
-    labels: Ints
-    clusters: Sequence[str]
-    images: ByteArray | None = None
+    labels: Ints  # (n,) true cluster code of every point; -1: unknown
+    clusters: Sequence[str]  # name of every code
+    images: ByteArray | None = None  # (n, height, width) uint8
 
     @property
     def labelled(self) -> bool:

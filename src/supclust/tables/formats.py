@@ -17,19 +17,15 @@ class Table(NamedTuple):
 class TableFormat(NamedTuple):
     """How one format shows a table, and a score that is best or significantly lower."""
 
-    best: Callable[[str], str]
-    worse: Callable[[str], str]
-    """Marks a score with p < 0.05 in the test against the best."""
-    much_worse: Callable[[str], str]
-    """The same with p < 0.01."""
+    marks: dict[str, str]
+    """Mark of a `Cell` -> pattern in which ``%s`` is the score."""
     about_best: str
     about_worse: str
     page: Callable[[Sequence[Table]], str]
 
     def marked(self, text: str, mark: str) -> str:
         """A score with its mark."""
-        marks = {"best": self.best, "p<0.05": self.worse, "p<0.01": self.much_worse}
-        return marks[mark](text) if mark in marks else text
+        return self.marks.get(mark, "%s") % text
 
 
 def with_note(tables: Sequence[Table], note: str) -> list[Table]:
@@ -98,25 +94,23 @@ _LATEX = {
 _STARS = "* p < 0.05 and ** p < 0.01 against it (paired t-test over splits)"
 TABLE_FORMATS = {
     "text": TableFormat(
-        lambda text: f"{text} <",
-        lambda text: f"{text}*",
-        lambda text: f"{text}**",
+        {"best": "%s <", "p<0.05": "%s*", "p<0.01": "%s**"},
         "best of a column marked <",
         _STARS,
         as_text,
     ),
     "markdown": TableFormat(
-        lambda text: f"**{text}**",
-        lambda text: f"{text}\\*",
-        lambda text: f"{text}\\*\\*",
+        {"best": "**%s**", "p<0.05": "%s\\*", "p<0.01": "%s\\*\\*"},
         "best of a column in bold",
         _STARS.replace("*", "\\*"),
         as_markdown,
     ),
     "latex": TableFormat(
-        lambda text: f"\\textbf{{{text}}}",
-        lambda text: f"\\underline{{{text}}}",
-        lambda text: f"\\underline{{\\underline{{{text}}}}}",
+        {
+            "best": "\\textbf{%s}",
+            "p<0.05": "\\underline{%s}",
+            "p<0.01": "\\underline{\\underline{%s}}",
+        },
         "best of a column in bold",
         "underlined once at p < 0.05 and twice at p < 0.01 against it (paired t-test over splits)",
         as_latex,

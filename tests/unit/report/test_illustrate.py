@@ -81,18 +81,13 @@ def test_pairs_are_all_pairs(mismatch):
     assert len(mismatch.across) == np.prod(np.bincount(mismatch.labels))
 
 
-@pytest.mark.parametrize(
-    ("boundary", "expected"),
-    [
-        (Boundary((0.0, 2.0), -2.0), ([0.0, 4.0], [1.0, 1.0])),
-        (Boundary((2.0, 0.0), -2.0), ([1.0, 1.0], [0.0, 3.0])),
-        (Boundary((1.0, -1.0), 0.0), ([0.0, 3.0], [0.0, 3.0])),
-        (Boundary((1.0, 1.0), 5.0), ([], [])),
-    ],
-)
-def test_a_boundary_crosses_the_box(boundary, expected):
-    x, y = boundary.line(4.0, 3.0)
-    assert (x.tolist(), y.tolist()) == expected
+def test_boundaries_are_drawn_where_the_dissimilarity_equals_the_value(mismatch):
+    axes = mismatch_figure(mismatch).axes[1]
+    drawn = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    boundaries = (mismatch.all_pairs.learned, mismatch.all_pairs.tuned, mismatch.mst.tuned)
+    for line, boundary in zip(drawn, boundaries, strict=True):
+        for point in (line.get_xy1(), line.get_xy2()):
+            assert np.dot(boundary.weight, point) == pytest.approx(-boundary.offset)
 
 
 def test_panels_of_the_mismatch(mismatch):
