@@ -51,8 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Cluster, and say how much there was."""
-    from supclust.cluster.pairs import cluster_pairs, is_pair_layout
     from supclust.cluster.table import Options, cluster_table
+    from supclust.data.tables.reader import is_pair_layout
     from supclust.model import load
 
     start = time.perf_counter()
@@ -68,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
     )
     pairs = model.kind == "pairs" and model.comparisons is None
     if pairs and is_pair_layout(options.records):
+        from supclust.cluster.pairs import cluster_pairs
+
         only = names_in(options.only_blocks)
         with bar("blocks") as progress:
             done = cluster_pairs(

@@ -130,8 +130,8 @@ def _read(options: argparse.Namespace) -> TrainingInput:
         read_training_pairs,
         read_training_records,
     )
-    from supclust.cluster.pairs import is_pair_layout
     from supclust.data.records.labelled import ColumnChoice, Use
+    from supclust.data.tables.reader import is_pair_layout
 
     if is_pair_layout(options.records):
         if options.dissimilarity not in ("auto", "linear"):

@@ -1,4 +1,4 @@
-"""What ``supclust fit`` trains on: records or features of pairs; and what is held out."""
+"""Input of ``supclust fit``: records or features of pairs, and the blocks to hold out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ import numpy as np
 from supclust.cli.wording import counted
 from supclust.data.block import Block, Dataset, FloatArray, Kind
 from supclust.data.errors import DataError
-from supclust.data.layouts.pair_folders import read_pair_folders
-from supclust.data.layouts.pair_tables import read_pair_table
 from supclust.data.records.labelled import (
     ColumnChoice,
     LabelledRecords,
     Use,
     read_labelled_records,
 )
-from supclust.data.sets.aminer import INDEX_FILE, read_aminer
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class TrainingInput:
         blocks: labelled.
         feature_names: (d,).
         described: lines for the reader: what was read, and how it is used.
-        records: what clustering has to know about the table; goes into the model.
+        records: description of the table that clustering needs; stored in the model.
         spreads: (d,) of the columns of vectors.
     """
 
@@ -47,7 +44,7 @@ class TrainingInput:
 def read_training_records(path: Path, columns: ColumnChoice, use: Use) -> TrainingInput:
     """Read a table of records."""
     found = read_labelled_records(path, columns, use)
-    noted: dict[str, Any] = {
+    description: dict[str, Any] = {
         "layout": "records",
         "label": found.columns.label,
         "block": found.columns.block,
@@ -55,13 +52,13 @@ def read_training_records(path: Path, columns: ColumnChoice, use: Use) -> Traini
         "columns": dict(found.kinds),
     }
     if found.comparisons is not None:
-        noted["comparisons"] = found.comparisons.to_json()
+        description["comparisons"] = found.comparisons.to_json()
     return TrainingInput(
         found.kind,
         found.blocks,
         found.feature_names,
         tuple(_described(path, found)),
-        noted,
+        description,
         found.spreads,
     )
 
@@ -92,6 +89,10 @@ def _shown(names: Sequence[str] | dict[str, Any], most: int = 8) -> str:
 
 def read_training_pairs(path: Path, labels: Path | None, flag: bool) -> TrainingInput:
     """Read features of pairs: block folders, or a table and the labels of its points."""
+    from supclust.data.layouts.pair_folders import read_pair_folders
+    from supclust.data.layouts.pair_tables import read_pair_table
+    from supclust.data.sets.aminer import INDEX_FILE, read_aminer
+
     if not path.is_dir():
         if labels is None:
             raise DataError(

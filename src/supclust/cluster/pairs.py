@@ -10,21 +10,14 @@ import numpy as np
 
 from supclust.cluster.labels import label_pairs
 from supclust.cluster.table import CLUSTER, Clustered, Options
-from supclust.data.errors import DataError, missing
+from supclust.data.errors import DataError
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
 from supclust.data.layouts.pair_tables import read_unlabelled_pair_table
 from supclust.data.layouts.pairs import PairBlock
 from supclust.data.sets.aminer import pair_block_folders
-from supclust.data.tables.reader import integer_column, open_table
+from supclust.data.tables.reader import integer_column
 from supclust.data.tables.writer import require_writable, write_table
 from supclust.model.trained import TrainedModel
-
-
-def is_pair_layout(path: Path) -> bool:
-    """Whether a path is a folder, or a table with two columns of ids."""
-    if not path.exists():
-        raise missing(path)
-    return path.is_dir() or {"id_a", "id_b"} <= set(open_table(path).names)
 
 
 def cluster_pairs(

@@ -1,4 +1,4 @@
-"""What a file or folder of data contains, or precisely what is wrong with it."""
+"""Check of a file or folder of data: what it contains, or what is wrong with it."""
 
 from __future__ import annotations
 

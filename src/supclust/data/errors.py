@@ -1,4 +1,4 @@
-"""The one error a reader raises: what is wrong, in which file, on which line."""
+"""The error of readers: what is wrong, in which file, on which line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 class DataError(ValueError):
     """A user's data that cannot be used as they are.
 
-    The message starts with ``file:line:`` (as a compiler's does) where the place is known.
+    The message starts with ``file:line:`` (as a compiler's does) where these are known.
     """
 
     def __init__(self, problem: str, path: str | Path | None = None, line: int | None = None):
@@ -17,14 +17,14 @@ class DataError(ValueError):
         self.problem = problem
         self.path = None if path is None else Path(path)
         self.line = line
-        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(place + problem)
+        prefix = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(prefix + problem)
 
 
 def missing(path: str | Path) -> DataError:
     """The error for a path that does not exist, with names that look like it."""
     given = Path(path)
-    # Where the path ends to exist: a mistake is often in a folder's name.
+    # The first part of the path that does not exist: the mistake may be in a folder's name.
     broken = given
     while not broken.parent.exists():
         broken = broken.parent

@@ -1,4 +1,4 @@
-"""Files and folders that appear completely or not at all.
+"""Text files to read, and files and folders that are written completely or not at all.
 
 Content is written to a draft beside the target, flushed to disk and renamed. Drafts are made by
 `open`, not by `tempfile`, so that files get the permissions of the process's umask.
@@ -6,6 +6,7 @@ Content is written to a draft beside the target, flushed to disk and renamed. Dr
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import os
@@ -14,7 +15,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _SWAP_ATTEMPTS = 5
@@ -63,6 +64,13 @@ def atomic_folder(folder: Path, *, replace: bool = True) -> Iterator[Path]:
             shutil.rmtree(replaced)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def open_text(path: Path) -> IO[str]:
+    """Open a text file to read, plain or gzip."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", newline=None)
+    return path.open(encoding="utf-8")
 
 
 def write_bytes(path: Path, content: bytes) -> None:

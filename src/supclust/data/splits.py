@@ -43,7 +43,7 @@ def default_sizes(count: int, unit: Unit, advice: str = "add data") -> tuple[int
     Args:
         count: units there are.
         unit: what they are.
-        advice: to somebody who has too few.
+        advice: ends the error for too small a number.
 
     >>> default_sizes(100, "block"), default_sizes(20, "cluster")
     ((60, 10, 30), (7, 6, 7))

@@ -1,4 +1,4 @@
-"""A list of edges as people have it: two ids and a value per row, pairs repeated or not."""
+"""Reader of edge lists: two ids and a value per row, pairs repeated or not."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_edges(
         probability: whether these are probabilities of being alike.
         id_a: column of one end.
         id_b: column of the other.
-        repeated: what a pair counts that is given several times.
+        repeated: how the values of a pair that is given several times are combined.
     """
     numbers: dict[str, int] = {}
     ends: list[Ints] = []
@@ -81,7 +81,7 @@ def read_edges(
 def _codes(
     batch: Any, columns: tuple[str, str], numbers: dict[str, int], path: Path, row: int
 ) -> Ints:
-    """(rows, 2) numbers of the ends, given out in the order in which ids are read."""
+    """(rows, 2) numbers of the ends, in the order of first appearance."""
     import pyarrow as pa
 
     for name in columns:
@@ -91,7 +91,7 @@ def _codes(
                 f"column {name!r} is empty in edge {row + empty + 1}; every edge needs two ids",
                 path,
             )
-    # One after the other, row by row, so that ids are numbered as a reader meets them.
+    # Interleaved, so that ids are numbered row by row.
     both = pa.concat_arrays([batch.column(name) for name in columns])
     n = batch.num_rows
     order = np.arange(2 * n).reshape(2, n).T.reshape(-1)
@@ -106,11 +106,11 @@ def _refuse_bad(found: Floats, probability: bool, column: str, path: Path, row: 
         ~((found >= 0) & (found <= 1)) if probability else np.isnan(found) | np.isneginf(found)
     )  # fmt: skip
     if bad.any():
-        place = int(np.argmax(bad))
+        first = int(np.argmax(bad))
         wanted = "between 0 and 1" if probability else "numbers or inf"
-        what = "nothing" if np.isnan(found[place]) else f"{found[place]:g}"
+        what = "nothing" if np.isnan(found[first]) else f"{found[first]:g}"
         raise DataError(
-            f"column {column!r} must hold {wanted}; received {what} in edge {row + place + 1}. "
+            f"column {column!r} must hold {wanted}; received {what} in edge {row + first + 1}. "
             "Correct or remove that row",
             path,
         )
@@ -131,11 +131,11 @@ def _without_repetitions(
         stops = np.append(starts[1:], len(keys))
         lowest, highest = value[starts], value[stops - 1]
         if rule == "error" and (lowest != highest).any():
-            place = int(np.argmax(lowest != highest))
-            a, b = ids[kept[place] // len(ids)], ids[kept[place] % len(ids)]
+            first = int(np.argmax(lowest != highest))
+            a, b = ids[kept[first] // len(ids)], ids[kept[first] % len(ids)]
             raise DataError(
-                f"the pair {a!r}, {b!r} is given with the values {lowest[place]:g} and "
-                f"{highest[place]:g}; keep one, or choose --repeated mean, min or max",
+                f"the pair {a!r}, {b!r} is given with the values {lowest[first]:g} and "
+                f"{highest[first]:g}; keep one, or choose --repeated mean, min or max",
                 path,
             )
         if rule == "mean":

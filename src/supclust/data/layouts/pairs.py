@@ -91,9 +91,9 @@ def _require_all_once(rows: PairRows, ids: Sequence[str], position: IntArray) ->
         _, first, inverse = np.unique(position, return_index=True, return_inverse=True)
         row = int((first[inverse] != np.arange(len(position))).argmax())
         earlier = rows.line(int(first[inverse[row]]))
-        place = "" if earlier is None else f", it is already on line {earlier}"
+        where = "" if earlier is None else f", it is already on line {earlier}"
         pair = f"{rows.first[row]!r}, {rows.second[row]!r}"
-        raise rows.error(f"the pair {pair} is repeated{place}", row)
+        raise rows.error(f"the pair {pair} is repeated{where}", row)
     missing = np.flatnonzero(count == 0)
     if len(missing):
         i, j = (int(axis[missing[0]]) for axis in np.triu_indices(len(ids), 1))

@@ -59,7 +59,7 @@ class Layout(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def new_marks(records):
-    """Room that `compare_row` needs: which record last had a word, and a triple."""
+    """Workspace of `compare_row`: the record that last marked each word, and each triple."""
     words = np.full(records.word_count, -1, np.int64)
     return words, np.full(records.triple_count, -1, np.int64)
 
@@ -67,8 +67,8 @@ def new_marks(records):
 @njit(cache=True, nogil=True)
 def _mark(starts, items, entry, marks, i):
     """Mark the items of an entry with the number of its record; returns how many there are."""
-    for place in range(starts[entry], starts[entry + 1]):
-        marks[items[place]] = i
+    for k in range(starts[entry], starts[entry + 1]):
+        marks[items[k]] = i
     return starts[entry + 1] - starts[entry]
 
 
@@ -76,8 +76,8 @@ def _mark(starts, items, entry, marks, i):
 def _marked(starts, items, entry, marks, i):
     """Count the items of an entry that are marked; returns this and how many there are."""
     shared = 0
-    for place in range(starts[entry], starts[entry + 1]):
-        shared += marks[items[place]] == i
+    for k in range(starts[entry], starts[entry + 1]):
+        shared += marks[items[k]] == i
     return shared, starts[entry + 1] - starts[entry]
 
 
@@ -136,11 +136,11 @@ def compare_row(records, layout, i, others, out, marks):
 def pair_features(records, layout, rows, out):
     """Fill (e, d) features of the pairs of ``rows`` (n,), in condensed order."""
     marks = new_marks(records)
-    place = 0
+    start = 0
     for a in range(rows.size - 1):
         others = rows[a + 1 :]
-        compare_row(records, layout, rows[a], others, out[place : place + others.size], marks)
-        place += others.size
+        compare_row(records, layout, rows[a], others, out[start : start + others.size], marks)
+        start += others.size
 
 
 @njit(cache=True, nogil=True)
@@ -156,7 +156,7 @@ def score_rows(records, layout, rows, start, stop, weight, bias, square, feature
         weight: (d,) float32.
         bias: float32.
         square: (n, n) float32 output; the diagonal is 0.
-        features: (>= n, d) float32 room.
+        features: (>= n, d) float32 workspace.
         marks: of `new_marks`, of this thread.
     """
     for a in range(start, stop):

@@ -1,4 +1,4 @@
-"""Text as sorted numbers: normal forms, words and letter triples that kernels can intersect.
+"""Encoding of text: words and letter triples as sorted integers, for kernels.
 
 A value is read without regard to case, accents and punctuation. Its words are runs of letters and
 digits; its triples are the three-letter windows of the words joined and padded by one space, so

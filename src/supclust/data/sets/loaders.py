@@ -36,7 +36,6 @@ Reading = Loader  # the name in version 0.1
 
 def faces(path: Path, options: Mapping[str, Any]) -> Loader:
     """The UMIST file, or the authors' text, in a folder or given itself."""
-    from supclust.data.layouts import vectors as vector_files
     from supclust.data.sets import faces as face_files
 
     if path.is_dir() and not (path / face_files.UMIST_FILE).is_file():
@@ -53,6 +52,8 @@ def faces(path: Path, options: Mapping[str, Any]) -> Loader:
         return Loader(
             "umist", face_files.VERSION, [path], lambda: face_files.read_umist(path, dimensions)
         )
+
+    from supclust.data.layouts import vectors as vector_files
 
     def build() -> Dataset:
         read = vector_files.read_vectors(path, name="faces", source="real")

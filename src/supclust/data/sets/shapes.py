@@ -1,4 +1,4 @@
-"""Classical two-dimensional shapes: generated look-alikes, and a reader of the published sets."""
+"""Two-dimensional shapes: generated, and a reader of the published sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _pathbased(rng: np.random.Generator) -> list[Points]:
     radius = 13.5 + rng.normal(0.0, 0.45, len(angle))
     ring = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
     left, right = (_blob(rng, (x, -1.0), (1.9, 2.4), n) for x, n in ((-5.0, 94), (5.0, 89)))
-    # A few points between the blobs: enough to lead single linkage from one into the other.
+    # Seven points between the blobs lead single linkage from one into the other.
     between = np.stack([np.linspace(-1.9, 2.0, 7), rng.normal(-1.0, 0.1, 7)], axis=1)
     left, right = np.concatenate([left, between[:3]]), np.concatenate([right, between[3:]])
     return [ring, left, right]
@@ -59,8 +59,8 @@ def _aggregation(rng: np.random.Generator) -> list[Points]:
 def _mismatch(rng: np.random.Generator) -> list[Points]:
     """Two parallel, gently rising bands; the lower one ends as high as the upper one begins.
 
-    Most pairs are told apart by their difference in height alone, which all-pairs training finds;
-    but some points of unlike bands are equally high, which is enough to mislead single linkage.
+    The difference in height separates most pairs, which all-pairs training finds; but some points
+    of different bands are equally high, which misleads single linkage.
     """
     count, length, thickness = 40, 12.0, 0.4
     bands = []

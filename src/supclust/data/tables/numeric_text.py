@@ -1,23 +1,22 @@
-"""Fast reading of headerless numeric text, and exact blame when it fails.
+"""Reader of numeric text without a header, separated by commas or by runs of white space.
 
-The happy path is pandas' C parser and vectorised checks. Only once something is wrong is the file
-read again line by line, to name the line.
+pandas parses it (pyarrow cannot split on runs of white space) and arrays are checked whole. Only
+when something is wrong is the file read again line by line, to name the line.
 """
 
 from __future__ import annotations
 
-import gzip
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
 from supclust.data.block import FloatArray
 from supclust.data.errors import DataError
+from supclust.data.files import open_text
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,6 @@ class TextTable:
             if index == row:
                 return number
         raise IndexError(row)
-
-
-def open_text(path: Path) -> IO[str]:
-    """Open plain or gzip text."""
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline=None)
-    return path.open(encoding="utf-8")
 
 
 def content_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -108,10 +100,10 @@ def read_text_table(path: Path, n_keys: int, minimum_numbers: int = 1) -> TextTa
         )
         numbers = frame.iloc[:, n_keys:].to_numpy(dtype=np.float64)
     except (ValueError, OSError, EOFError, pd.errors.ParserWarning) as problem:
-        blame(path, n_keys, columns, separator)
+        raise_for_bad_line(path, n_keys, columns, separator)
         raise DataError(f"cannot be read as a table ({problem})", path) from problem
     if not np.isfinite(numbers).all():
-        blame(path, n_keys, columns, separator)
+        raise_for_bad_line(path, n_keys, columns, separator)
     keys = tuple(
         frame[c].str.strip().to_numpy(dtype=object) if len(frame) else np.empty(0, object)
         for c in range(n_keys)
@@ -119,7 +111,7 @@ def read_text_table(path: Path, n_keys: int, minimum_numbers: int = 1) -> TextTa
     return TextTable(path, keys, numbers)
 
 
-def blame(path: Path, n_keys: int, columns: int, separator: str | None) -> None:
+def raise_for_bad_line(path: Path, n_keys: int, columns: int, separator: str | None) -> None:
     """Raise for the first line that is ragged or holds something other than a finite number."""
     for number, line in content_lines(path):
         fields = fields_of(line, separator)

@@ -20,7 +20,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.errors import DataError
+from supclust.data.errors import DataError, missing
+from supclust.data.files import open_text
 
 Kind: TypeAlias = Literal["text", "number"]
 TEXT_SUFFIXES = tuple(
@@ -140,6 +141,13 @@ def open_table(path: str | Path) -> RecordTable:
     return RecordTable(path, names, frozenset(numeric))
 
 
+def is_pair_layout(path: Path) -> bool:
+    """Whether a path holds pair features: a folder, or a table with two columns of ids."""
+    if not path.exists():
+        raise missing(path)
+    return path.is_dir() or {"id_a", "id_b"} <= set(open_table(path).names)
+
+
 def numbers_of(column: Any) -> NDArray[np.float64]:
     """A pyarrow array of float64 as NumPy's; missing is NaN.
 
@@ -170,8 +178,6 @@ def integer_column(values: NDArray[np.int64]) -> Any:
 
 def _text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Fields of every row that is not blank, the header included, with the number of its line."""
-    from supclust.data.tables.numeric_text import open_text
-
     with open_text(path) as stream:
         rows = csv.reader(stream, delimiter=_delimiter(path))
         for fields in rows:
@@ -186,8 +192,6 @@ def _header(path: Path) -> tuple[str, ...]:
 
 def _delimiter(path: Path) -> str:
     """A tab or a comma, whichever the first line has."""
-    from supclust.data.tables.numeric_text import open_text
-
     with open_text(path) as stream:
         return "\t" if "\t" in next((line for line in stream if line.strip()), "") else ","
 

@@ -1,4 +1,4 @@
-"""Tables written batch by batch, by extension, there completely or not at all."""
+"""Writer of tables, batch by batch, by extension; files are replaced atomically."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def require_writable(path: Path) -> None:
         raise DataError("is a folder; name a file for the output", path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(path.parent, os.W_OK):
-        raise DataError("its folder cannot be written to; choose another place", path)
+        raise DataError("its folder cannot be written to; choose another folder", path)
 
 
 def write_table(path: Path, schema: Any, batches: Iterable[Any]) -> None:
@@ -65,7 +65,7 @@ def _write_parquet(draft: Path, path: Path, schema: Any, batches: Iterable[Any])
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    # Ids and clusters mostly count up: as differences they take a tenth of the room, and less time.
+    # Ids and clusters mostly count up: as differences they take a tenth of the bytes.
     counts = [field.name for field in schema if pa.types.is_integer(field.type)]
     with pq.ParquetWriter(
         str(draft),

@@ -71,7 +71,7 @@ class Mentions:
 def describe(document: Document) -> Mentions:
     """The attributes of the mentions of a document.
 
-    Complexity: O(tokens of all mentions), a few milliseconds a document.
+    Complexity: O(tokens of all mentions), some milliseconds a document.
     """
     syntax = _Syntax(document)
     views = [_View(syntax, i) for i in range(document.n)]
@@ -255,7 +255,7 @@ class _View:
 
 
 def _core(document: Document, syntax: _Syntax, head: int, span: range) -> set[int]:
-    """The head with its names, compounds, adjectives and numbers, and theirs in turn."""
+    """The head with its names, compounds, adjectives and numbers, recursively."""
     core, waiting = {head}, [head]
     while waiting:
         for token in syntax.dependents[waiting.pop()]:

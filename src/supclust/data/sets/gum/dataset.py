@@ -1,7 +1,6 @@
 """GUM coreference as a data set: one block per document, features of all pairs of its mentions.
 
-Every annotated mention is a point, those that are alone in their cluster included: leaving them
-out would take the clusters that are to be found.
+Every annotated mention is a point, singletons included.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def read_gum_coref(root: str | Path, entity_types: str = "annotated") -> Dataset
     Args:
         root: Folder of the tables.
         entity_types: ``"annotated"``, or ``"none"`` to do without: annotators gave all mentions of
-            an entity one type, so types know a little more than a tagger would.
+            an entity one type, so types hold more information than a tagger's would.
 
     Complexity: O(sum of n^2 (d + w)) over documents; 4 bytes a feature and pair. The 108 documents
     take about seven seconds of one core and 1.4 GB.

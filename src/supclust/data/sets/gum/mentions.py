@@ -1,9 +1,9 @@
 """Reader of the GUM coreference tables: documents of parsed tokens, with their mentions.
 
 Three tables in one folder (CSV with a header, plain or gzip): ``documents``, ``tokens`` and
-``mentions``. The true clusters stand in the column ``cluster``; ``infstat``, ``link`` and
-``identity`` give them away and are dropped as soon as the table is read. What features are made
-from (``Document``) holds none of the four: the clusters leave this file as a record of their own.
+``mentions``. The true clusters are in the column ``cluster``; ``infstat``, ``link`` and
+``identity`` reveal them and are not read. Features are made from `Document`, which holds none of
+the four; the clusters are returned separately.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEAKING_COLUMNS = ("infstat", "link", "identity")
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """What may be known of a document before its clusters: t tokens and n mentions.
+    """A document without its clusters: t tokens and n mentions.
 
     Tokens are numbered through the document from 0. Mentions are in the order of their first
     token, the longer one first.
@@ -67,7 +67,7 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class MentionClusters:
-    """The truth about a document: name and cluster of each mention, in the document's order."""
+    """The true clusters of a document: id and cluster of each mention, in the document's order."""
 
     ids: tuple[str, ...]
     clusters: tuple[str, ...]
@@ -176,11 +176,11 @@ def _document(name: str, tokens: _Rows, mentions: _Rows) -> tuple[Document, Ment
     """Check the rows of one document and number its tokens through."""
     sentence, token, head = (tokens.columns[c] for c in TOKEN_NUMBERS)
     numbers, begin, lengths = np.unique(sentence, return_index=True, return_counts=True)
-    place = np.searchsorted(numbers, sentence)
-    expected = np.arange(len(token)) - begin[place] + 1
+    ordinal = np.searchsorted(numbers, sentence)
+    expected = np.arange(len(token)) - begin[ordinal] + 1
     bad = (token != expected) | (np.diff(sentence, prepend=sentence[:1]) < 0)
     tokens.refuse(bad, "tokens of a sentence must be numbered 1, 2, ... in order")
-    bad = (head < 0) | (head > lengths[place]) | (head == token)
+    bad = (head < 0) | (head > lengths[ordinal]) | (head == token)
     tokens.refuse(bad, "head must be another token of the sentence, or 0")
 
     columns = mentions.columns
@@ -198,7 +198,7 @@ def _document(name: str, tokens: _Rows, mentions: _Rows) -> tuple[Document, Ment
     document = Document(
         name=name,
         **{column: tuple(tokens.columns[column]) for column in TOKEN_TEXTS},
-        governor=np.where(head == 0, -1, begin[place] + head - 1),
+        governor=np.where(head == 0, -1, begin[ordinal] + head - 1),
         sentence=sentence,
         first=begin[at] + start - 1,
         last=begin[at] + end - 1,

@@ -121,8 +121,8 @@ class Pairs:
                 part[row] = [small in form for form in forms]
         np.fill_diagonal(part, False)
         part |= part.T
-        place = {form: k for k, form in enumerate(forms)}
-        code = np.array([place[form] for form in self.mentions.heads], np.int64)
+        number = {form: k for k, form in enumerate(forms)}
+        code = np.array([number[form] for form in self.mentions.heads], np.int64)
         return part[np.ix_(code, code)]
 
     # -- places -------------------------------------------------------------------------------
