@@ -155,7 +155,7 @@ def choose_blocks(
         if not left:
             raise DataError("no block is left to train on; hold out fewer with --dev-blocks")
         return left, held
-    from supclust.estimator.blocks import hold_out
+    from supclust.estimator.preparation import hold_out
 
     wanted = [b for b in found.blocks if train is None or b.name in set(train)]
     return hold_out(wanted, share, seed)

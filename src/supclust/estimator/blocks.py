@@ -1,8 +1,11 @@
-"""From X, y and groups to labelled blocks, and which of them are held out."""
+"""From X, y and groups to blocks: rows of columns, or features of pairs.
+
+scikit-learn is imported where it is used: `supclust fit` does without.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.block import Block, FloatArray, IntArray, Kind, encode_labels, n_pairs
-
-BLOCK_SHARE, CLUSTER_SHARE = 0.15, 0.4
-"""Held out by default: of the blocks; of the clusters, where there is one block."""
-HOLD_OUT_STREAM = 201  # kind of random numbers drawn from the seed
 
 
 @dataclass(frozen=True)
@@ -111,63 +110,63 @@ def label_codes(y: Any, n: int) -> IntArray:
     return np.where(np.isin(codes, unlabelled), -1, codes)
 
 
-def hold_out(
-    blocks: Sequence[Block], share: float | None, seed: int
-) -> tuple[list[Block], list[Block]]:
-    """Training blocks and dev blocks; with one block, its clusters are dealt out.
+def read_blocks(estimator: Any, X: Any, groups: Any, *, reset: bool) -> Blocks:
+    """The blocks of X, as ``estimator.pairs`` says.
 
     Args:
-        blocks: labelled, at least one.
-        share: of blocks or clusters that is held out; ``None``: the default; 0: nothing.
-        seed: of the draw.
-
-    Returns:
-        Training blocks; dev blocks, none where there are too few clusters to hold any out.
+        estimator: remembers the columns of X if ``reset``, else X is compared with them.
+        X: see `SupervisedHAC.fit`.
+        groups: block of every row; ``None``: one block.
+        reset: whether this is `fit`.
     """
-    if share is not None and not 0 <= share < 1:
-        raise ValueError(
-            f"dev_fraction must be a number >= 0 and < 1, or None; received {share!r}. "
-            "Use e.g. 0.2."
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils.validation import _num_samples, validate_data
+
+    pairs = estimator.pairs
+    if pairs is None:
+        points = validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1
         )
-    rng = np.random.default_rng([seed, HOLD_OUT_STREAM])
-    if share == 0:
-        return list(blocks), []
-    if len(blocks) == 1:
-        return _split_clusters(blocks[0], CLUSTER_SHARE if share is None else share, rng)
-    count = round((BLOCK_SHARE if share is None else share) * len(blocks))
-    count = min(max(count, 1), len(blocks) - 1)
-    order = rng.permutation(len(blocks)).tolist()
-    # A cut cannot be chosen where no two points belong together.
-    while count < len(blocks) // 2 and not any(_has_pair(blocks[i]) for i in order[:count]):
-        count += 1
-    chosen = set(order[:count])
-    return (
-        [block for i, block in enumerate(blocks) if i not in chosen],
-        [block for i, block in enumerate(blocks) if i in chosen],
-    )
+        names, rows = rows_by_group(groups, len(points))
+        return Blocks("vectors", names, rows, len(points), lambda k: points[rows[k]])
+    if isinstance(pairs, str) and pairs == "precomputed":
+        return _precomputed(X, groups)
+    if not callable(pairs):
+        raise ValueError(
+            "pairs must be None, a function from the rows of a block to the features of their "
+            f"pairs, or 'precomputed'; received {pairs!r}."
+        )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    n = _num_samples(X)
+    names, rows = rows_by_group(groups, n)
+
+    def features(k: int) -> FloatArray:
+        made = pairs(_safe_indexing(X, rows[k]))
+        return condensed(made, len(rows[k]), f"from pairs(...) for block {names[k]!r}")
+
+    return Blocks("pairs", names, rows, n, features)
 
 
-def _split_clusters(
-    block: Block, share: float, rng: np.random.Generator, attempts: int = 100
-) -> tuple[list[Block], list[Block]]:
-    k = block.n_clusters
-    sizes = np.bincount(block.labels)
-    if k >= 4:
-        count = min(max(round(share * k), 2), k - 2)
-        for _ in range(attempts):
-            dev = np.zeros(k, bool)
-            dev[rng.permutation(k)[:count]] = True
-            if sizes[dev].max() > 1 and sizes[~dev].max() > 1:
-                held = dev[block.labels]
-                return (
-                    [block.select(np.flatnonzero(~held), f"{block.name}/train")],
-                    [block.select(np.flatnonzero(held), f"{block.name}/dev")],
-                )
-    return [block], []
+def _precomputed(X: Any, groups: Any) -> Blocks:
+    arrays = [np.asarray(x) for x in X] if isinstance(X, list | tuple) else [np.asarray(X)]
+    if not arrays:
+        raise ValueError("at least one block is needed; received an empty list.")
+    names = list(range(len(arrays))) if groups is None else list(groups)
+    if len(names) != len(arrays) or len(set(names)) != len(names):
+        raise ValueError(
+            f"groups must name each of the {len(arrays)} precomputed blocks, distinctly; received "
+            f"{len(names)} names, {len(set(names))} of them distinct."
+        )
+    from supclust.dissimilarity.scores import points_of
 
+    lengths = [len(a) if a.ndim == 3 else points_of(len(a)) for a in arrays]
+    ends = np.cumsum(lengths)
+    rows = [np.arange(end - n, end) for n, end in zip(lengths, ends.tolist(), strict=True)]
 
-def _has_pair(block: Block) -> bool:
-    return block.n_clusters < block.n
+    def features(k: int) -> FloatArray:
+        return condensed(arrays[k], lengths[k], f"for block {names[k]!r}")
+
+    return Blocks("pairs", names, rows, int(ends[-1]), features)
 
 
 def condensed(features: Any, n: int, whose: str) -> FloatArray:

@@ -15,7 +15,7 @@ from supclust.hac.family import alpha_of, check_alpha
 from supclust.hac.tree import cut_tree
 
 
-class ExpLinkClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class ExpLinkClustering(ClusterMixin, BaseEstimator):
     """Cluster with exponential linkage: single, average, complete, and everything between.
 
     Args:

@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from supclust.data.block import IntArray
-from supclust.estimator.blocks import label_codes
-from supclust.estimator.inputs import read_blocks
+from supclust.estimator.blocks import label_codes, read_blocks
 from supclust.estimator.preparation import (
     feature_names,
     fit_options,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from supclust.model.trained import TrainedModel
 
 
-class SupervisedHAC(BaseEstimator):  # type: ignore[misc]
+class SupervisedHAC(BaseEstimator):
     """Hierarchical clustering with a dissimilarity, a linkage and a cut learned from examples.
 
     Some rows of X have a known cluster (y), the others have -1. Training brings rows of one cluster

@@ -11,7 +11,7 @@ import pytorch_lightning as pl
 from supclust.data.block import Dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment.config import Settings
-from supclust.model.fit import FitOptions, fit_alphas, fit_splits
+from supclust.model.fit import FitOptions, fit_alphas, fit_splits, make_trainer
 from supclust.model.trained import TrainedModel
 from supclust.objectives import Objective
 
@@ -70,7 +70,8 @@ def train(
     """
     pl.seed_everything(settings.seed, verbose=False)
     options = options_of(settings)
-    trainer = options.trainer(
+    trainer = make_trainer(
+        options,
         settings.trainer["max_epochs"],
         purity_every=settings.trainer["purity_every"],
         logger=logger,
@@ -91,6 +92,6 @@ def alphas_after_training(
 ) -> list[float]:
     """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split."""
     options = options_of(settings)
-    trainer = options.trainer(settings.trainer["max_epochs"], callbacks=list(callbacks))
+    trainer = make_trainer(options, settings.trainer["max_epochs"], callbacks=list(callbacks))
     parts = parts_of(settings, dataset, splits)
     return fit_alphas(models, parts, options, splits=splits, trainer=trainer)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from supclust._lazy import attach
 
 if TYPE_CHECKING:
-    from supclust.model.folder import load as load
+    from supclust.model.locate import load as load
     from supclust.model.trained import TrainedModel as TrainedModel
 
 __getattr__, __dir__, __all__ = attach(
-    __name__, {"folder": ("load",), "trained": ("TrainedModel",)}
+    __name__, {"locate": ("load",), "trained": ("TrainedModel",)}
 )

@@ -6,65 +6,31 @@ chooses its linkage and cut. The same blocks, settings and seed give the same nu
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytorch_lightning as pl
-import torch
-from torch import nn
 
 from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
-from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
-from supclust.hac.family import METHODS, alpha_of, check_alpha
-from supclust.hac.module import ExpLinkHAC
+from supclust.hac.family import alpha_of
 from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
-from supclust.model.recipe import AUTO_MARGIN, complete_recipe, make_recipe, starting_distance
-from supclust.model.spec import build_module, set_weights, spec_of_name
+from supclust.model.options import FitOptions as FitOptions
+from supclust.model.options import build_objective, linkage_and_alpha
+from supclust.model.recipe import AUTO_MARGIN, complete_recipe, starting_distance
+from supclust.model.spec import set_weights
 from supclust.model.trained import TrainedModel
-from supclust.objectives import Objective, fit_alpha, objective_class, quiet_trainer
+from supclust.objectives import Objective, fit_alpha, quiet_trainer
 from supclust.objectives.history import curves
 
 
-@dataclass(frozen=True)
-class FitOptions:
-    """What to learn, and how.
-
-    Attributes:
-        objective: name; class, or a function with its arguments; or an untrained `Objective`, which
-            brings its own dissimilarity and recipe.
-        linkage: name; or alpha, as a number or in an `ExpLinkHAC`. Under ``exp`` alpha is learned:
-            by the objective, or after training. Used by `fit_model` only.
-        dissimilarity: name; name and options, as ``{"name": "encoder", "hidden": [64], "width":
-            20}``; `Dissimilarity` of one model; or a network that embeds points.
-        recipe: settings that differ from the defaults for the kind of data
-            (`supclust.model.recipe`), ``max_epochs`` and ``step_unit`` among them.
-        seed: of initial values, order of steps and sampling.
-        precision: bits, 32 or 64.
-        accelerator: ``cpu`` or ``gpu``.
-    """
-
-    objective: str | Callable[..., Objective] | Objective = "exp_alpha"
-    linkage: str | float | ExpLinkHAC = "exp"
-    dissimilarity: str | Mapping[str, Any] | Dissimilarity | nn.Module = "auto"
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    precision: int = 32
-    accelerator: str = "cpu"
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of features and weights."""
-        return torch.float64 if self.precision == 64 else torch.float32
-
-    def trainer(self, max_epochs: int, **more: Any) -> pl.Trainer:
-        """A trainer on the accelerator; ``more``: further arguments of `quiet_trainer`."""
-        return quiet_trainer(max_epochs, accelerator=self.accelerator, devices=1, **more)
+def make_trainer(options: FitOptions, max_epochs: int, **more: Any) -> pl.Trainer:
+    """A trainer on the accelerator; ``more``: further arguments of `quiet_trainer`."""
+    return quiet_trainer(max_epochs, accelerator=options.accelerator, devices=1, **more)
 
 
 def fit_splits(
@@ -90,9 +56,9 @@ def fit_splits(
     Returns:
         One model per split, without linkage and cut; the record holds epochs, time and losses.
     """
-    objective, settings = _objective(options, parts, splits)
+    objective, settings = build_objective(options, parts, splits)
     data = _data(objective, settings, parts, options)
-    trainer = trainer or options.trainer(settings["max_epochs"])
+    trainer = trainer or make_trainer(options, settings["max_epochs"])
     start = time.perf_counter()
     trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path)
     seconds = time.perf_counter() - start
@@ -127,11 +93,11 @@ def fit_alphas(
         splits: as for `fit_splits`.
         trainer: as for `fit_splits`.
     """
-    objective, settings = _objective(options, parts, splits)
+    objective, settings = build_objective(options, parts, splits)
     set_weights(objective.dissimilarity, [model.weights for model in models])
     objective.eval().requires_grad_(False)
     data = _data(objective, settings, parts, options)
-    trainer = trainer or options.trainer(settings["max_epochs"])
+    trainer = trainer or make_trainer(options, settings["max_epochs"])
     return [float(alpha) for alpha in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
 
 
@@ -159,7 +125,7 @@ def fit_model(
     """
     options = options or FitOptions()
     _check(train, feature_names)
-    linkage, alpha = _linkage(options.linkage)
+    linkage, alpha = linkage_and_alpha(options.linkage)
     parts = [DatasetSplit(tuple(train), tuple(dev), ())]
     settings = complete_recipe(train[0].kind, options.recipe)
     if settings["threshold"] == "auto":
@@ -169,7 +135,7 @@ def fit_model(
         if isinstance(options.objective, type):  # the user's own, which may ignore units
             options = replace(options, recipe={**options.recipe, **numbers})
     start = time.perf_counter()
-    trainer = options.trainer(settings["max_epochs"], callbacks=list(callbacks))
+    trainer = make_trainer(options, settings["max_epochs"], callbacks=list(callbacks))
     (model,) = fit_splits(parts, feature_names, options, trainer=trainer)
     if alpha is None and linkage == "exp":
         alpha = model.record["alpha"]
@@ -216,20 +182,6 @@ def _sizes(blocks: Sequence[Block]) -> dict[str, int]:
     return {"blocks": len(blocks), "points": n, "clusters": clusters}
 
 
-def _linkage(linkage: str | float | ExpLinkHAC) -> tuple[str, float | None]:
-    """Name, and alpha where it is given."""
-    if isinstance(linkage, ExpLinkHAC):
-        return "exp", float(linkage.alpha.detach())
-    if isinstance(linkage, str):
-        if linkage not in METHODS:
-            raise ValueError(
-                f"linkage must be one of {', '.join(METHODS)}, a number (alpha), or an ExpLinkHAC; "
-                f"received {linkage!r}."
-            )
-        return linkage, None
-    return "exp", check_alpha(linkage)
-
-
 def _data(
     objective: Objective,
     settings: Mapping[str, Any],
@@ -243,68 +195,3 @@ def _data(
         step_unit=settings["step_unit"] if objective.takes_cluster_steps else "block",
         dtype=options.dtype,
     )
-
-
-def _objective(
-    options: FitOptions, parts: Sequence[DatasetSplit], splits: Sequence[int]
-) -> tuple[Objective, dict[str, Any]]:
-    """A new untrained objective, and the complete settings of the recipe."""
-    block = parts[0].train[0]
-    settings = complete_recipe(block.kind, options.recipe)
-    if isinstance(options.objective, Objective):
-        return _copy_of(options.objective, options).to(dtype=options.dtype), settings
-    given = options.objective
-    make = objective_class(given) if isinstance(given, str) else given
-    wrong = isinstance(make, type) and not issubclass(make, Objective)
-    if not callable(make) or wrong:
-        raise ValueError(
-            "objective must be a name, an Objective or a class of one; "
-            f"received {type(given).__name__}."
-        )
-    automatic = settings["threshold"] == "auto"
-    units = [starting_distance(part.train) for part in parts] if automatic else None
-    module = _dissimilarity(options, block, splits)
-    objective = make(module, make_recipe(settings), seed=options.seed, units=units)
-    return objective.to(dtype=options.dtype), settings
-
-
-def _copy_of(objective: Objective, options: FitOptions) -> Objective:
-    """A copy of an `Objective` that the user made."""
-    settings = [name for name, value in options.recipe.items()
-                if value is not None and name not in ("max_epochs", "step_unit")]  # fmt: skip
-    received = [*(["dissimilarity"] if options.dissimilarity != "auto" else []), *settings]
-    if received:
-        raise ValueError(
-            "an Objective brings its own dissimilarity and recipe; received "
-            f"{', '.join(received)} as well. Leave them out, or give the objective by name."
-        )
-    if len(objective.splits) != 1:
-        raise ValueError(
-            f"an objective of one model is needed; received {len(objective.splits)}. "
-            "Make its dissimilarity with splits=(0,)."
-        )
-    return copy.deepcopy(objective)
-
-
-def _dissimilarity(options: FitOptions, block: Block, splits: Sequence[int]) -> Dissimilarity:
-    """A new dissimilarity of the splits; a module that the user made is copied."""
-    given = options.dissimilarity
-    if isinstance(given, str):
-        given = {"name": given}
-    if isinstance(given, Mapping):
-        return build_module(spec_of_name(kind=block.kind, d=block.d, **given), splits, options.seed)
-    if not isinstance(given, nn.Module):
-        raise ValueError(
-            "dissimilarity must be a name, a supclust.dissimilarity.Dissimilarity or a torch "
-            f"network; received {type(given).__name__}."
-        )
-    if not isinstance(given, Dissimilarity):
-        given = Encoder(copy.deepcopy(given), seed=options.seed)
-    for_points = isinstance(given, Mahalanobis | Encoder) or getattr(given, "kind", "") == "vectors"
-    for_pairs = getattr(given, "kind", "") == "pairs"
-    if given.n_splits != 1 or (for_points if block.kind == "pairs" else for_pairs):
-        raise ValueError(
-            f"a dissimilarity of one model for {block.kind} is needed; received {given}. "
-            "Make it with splits=(0,), and LinearPair with the kind of your features."
-        )
-    return copy.deepcopy(given)

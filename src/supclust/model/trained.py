@@ -233,7 +233,7 @@ class TrainedModel:
         dissimilarity: Dissimilarity | None = None,
     ) -> TrainedModel:
         """Read a model; see `supclust.model.load`."""
-        from supclust.model.folder import load
+        from supclust.model.locate import load
 
         return load(folder, linkage=linkage, dissimilarity=dissimilarity)
 

@@ -97,7 +97,7 @@ def _as_paths(name: str, given: Path_ | Sequence[Path_]) -> list[list[float]]:
 def _paths_below(folder: Path) -> dict[str, list[list[float]]]:
     """Paths of the runs below a folder, by data set and row of the table; one per training."""
     from supclust.model.aggregate import row_name
-    from supclust.model.folder import training_record
+    from supclust.model.locate import training_record
     from supclust.model.results import find_results
 
     paths: dict[tuple[str, str], dict[str, list[float]]] = {}

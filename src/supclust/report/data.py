@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.model.aggregate import Cell, row_name, summarise
-from supclust.model.folder import training_record
+from supclust.model.locate import training_record
 from supclust.model.results import RESULT_FILE, find_results
 from supclust.report.restore import NotRestorableError, SplitTrees, restore_trees
 

@@ -13,7 +13,7 @@ from supclust.experiment.store import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve
-from supclust.model.folder import outputs_of
+from supclust.model.locate import outputs_of
 from supclust.model.results import differences
 from supclust.report.trees import Points
 
