@@ -29,7 +29,7 @@ except ModuleNotFoundError as error:
 Reduction = Literal["sum", "mean"]
 
 
-class EuclideanDistance(LpDistance):  # type: ignore[misc]
+class EuclideanDistance(LpDistance):
     """Euclidean distance from coordinate differences, so that near duplicates keep their digits."""
 
     def compute_mat(self, query_emb: Tensor, ref_emb: Tensor | None) -> Tensor:
@@ -42,7 +42,7 @@ class EuclideanDistance(LpDistance):  # type: ignore[misc]
         )
 
 
-class _TreeLoss(BaseMetricLossFunction):  # type: ignore[misc]
+class _TreeLoss(BaseMetricLossFunction):
     """One block of embeddings to one number; a subclass adds the loss of its matrix."""
 
     def compute_loss(
@@ -53,7 +53,7 @@ class _TreeLoss(BaseMetricLossFunction):  # type: ignore[misc]
         ref_emb: Tensor | None,
         ref_labels: Tensor | None,
     ) -> dict[str, dict[str, Any]]:
-        """Loss of the batch, in the library's form."""
+        """Loss of the batch, in the library's format."""
         if labels is None:
             raise ValueError(
                 f"{type(self).__name__} needs labels; received None. Pass one label per embedding."

@@ -1,8 +1,21 @@
 """Features of points or of pairs -> dissimilarities (b, n, n), for one model or S at once."""
 
-from supclust.dissimilarity.base import Dissimilarity
-from supclust.dissimilarity.encoder import Encoder
-from supclust.dissimilarity.linear import LinearPair
-from supclust.dissimilarity.mahalanobis import Mahalanobis
+from typing import TYPE_CHECKING
 
-__all__ = ["Dissimilarity", "Encoder", "LinearPair", "Mahalanobis"]
+from supclust._lazy import attach
+
+if TYPE_CHECKING:
+    from supclust.dissimilarity.base import Dissimilarity as Dissimilarity
+    from supclust.dissimilarity.encoder import Encoder as Encoder
+    from supclust.dissimilarity.linear import LinearPair as LinearPair
+    from supclust.dissimilarity.mahalanobis import Mahalanobis as Mahalanobis
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "base": ("Dissimilarity",),
+        "encoder": ("Encoder",),
+        "linear": ("LinearPair",),
+        "mahalanobis": ("Mahalanobis",),
+    },
+)

@@ -122,12 +122,6 @@ class Dissimilarity(nn.Module):
         return split_of_block
 
 
-def take_rows(square: Tensor, anchors: Tensor) -> Tensor:
-    """Rows ``anchors`` (b, m) of every matrix of (b, n, n); padding (-1) repeats row 0."""
-    index = anchors.clamp(min=0)[:, :, None].expand(-1, -1, square.shape[2])
-    return square.gather(1, index)  # (b, m, n)
-
-
 def linear_layer_start(
     shape: tuple[int, ...], fan_in: int, seed: int, splits: Sequence[int], stream: int
 ) -> Tensor:

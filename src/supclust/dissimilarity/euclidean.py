@@ -23,8 +23,8 @@ def centred(points: Tensor, lengths: Tensor | None) -> Tensor:
 def pairwise_distances(points: Tensor, anchors: Tensor | None = None) -> Tensor:
     """|y_i - y_j|_2 within every block, from coordinate differences.
 
-    The matrix-product form |y|^2 + |y'|^2 - 2 y.y' is not used: in float32 it turns distances
-    below about 3e-4 |y| into noise, negative squares included.
+    The matrix product |y|^2 + |y'|^2 - 2 y.y' is not used: in float32 distances below about
+    3e-4 |y| would be noise, negative squares included.
 
     Args:
         points: (b, n, k) embedded points.

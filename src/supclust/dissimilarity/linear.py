@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from supclust.dissimilarity.base import Dissimilarity, Inputs, linear_layer_start, take_rows
+from supclust.dissimilarity.base import Dissimilarity, Inputs, linear_layer_start
 from supclust.dissimilarity.scores import gap_scores, pair_scores
 
 Kind = Literal["pairs", "vectors"]
@@ -68,7 +68,10 @@ class LinearPair(Dissimilarity):
             square = gap_scores(points, weight[models], bias[models])
         else:
             square = pair_scores(inputs, weight[models], bias[models])
-        return square if inputs.anchors is None else take_rows(square, inputs.anchors)
+        if inputs.anchors is None:
+            return square
+        index = inputs.anchors.clamp(min=0)[:, :, None].expand(-1, -1, square.shape[2])
+        return square.gather(1, index)  # (b, m, n); padding repeats row 0
 
     @torch.no_grad()
     def after_step(self, active: Tensor) -> None:

@@ -82,6 +82,27 @@ def check_alpha(alpha: float) -> float:
     return value
 
 
+def alphas_of_blocks(alpha: Tensor, batch: Tensor) -> Tensor:
+    """(b,) float64 alpha of each block of a batch, connected to the graph of a learned one.
+
+    Args:
+        alpha: One number, or (b,), one per block.
+        batch: (b, ...) tensor of the blocks.
+    """
+    b = len(batch)
+    if alpha.ndim > 1 or (alpha.ndim == 1 and len(alpha) != b):
+        raise ValueError(
+            f"alpha must be one number or have shape ({b},), one per block; "
+            f"received shape {tuple(alpha.shape)}. Pass one value for each block of the batch."
+        )
+    if bool(alpha.detach().isnan().any()):
+        raise ValueError(
+            f"alpha must be a number from -inf to inf; received {alpha.detach().tolist()}. "
+            "A NaN here usually comes from a diverged training: lower the learning rate."
+        )
+    return alpha.to(batch.device).double().expand(b)
+
+
 def nearest_linkage(alpha: float, scale: float = 1.0) -> str:
     """Name the classical linkage that alpha is nearest to, for dissimilarities of spread ``scale``.
 

@@ -13,7 +13,7 @@ from supclust.hac.batch_validation import as_batch, check_lengths, check_values
 from supclust.hac.cpu.forest import build_forest
 from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.device.reciprocal_pairs import rounds_tree
-from supclust.hac.family import alpha_of, check_alpha, nearest_linkage
+from supclust.hac.family import alpha_of, alphas_of_blocks, check_alpha, nearest_linkage
 from supclust.hac.heights import merge_heights
 
 Kernel = Literal["auto", "cpu", "device"]
@@ -86,28 +86,12 @@ class ExpLinkHAC(nn.Module):
         """
         batch = as_batch(_real_tensor(dissimilarity))
         lengths = check_lengths(lengths, batch)
-        alphas = self._alphas(alpha, batch)
+        alphas = alphas_of_blocks(self.alpha if alpha is None else _real_alpha(alpha), batch)
         tree = self._build(batch.detach(), lengths, alphas.detach())
         if not (torch.is_grad_enabled() and (batch.requires_grad or alphas.requires_grad)):
             return tree
         heights = _sorted(merge_heights(batch, tree, alphas), tree.valid)
         return Dendrogram(tree.children, heights, tree.sizes, tree.lengths)
-
-    def _alphas(self, override: float | Tensor | None, batch: Tensor) -> Tensor:
-        """(b,) float64 alpha of each block, connected to the graph of a learned one."""
-        b = len(batch)
-        given = self.alpha if override is None else _real_alpha(override)
-        if given.ndim > 1 or (given.ndim == 1 and len(given) != b):
-            raise ValueError(
-                f"alpha must be one number or have shape ({b},), one per block; "
-                f"received shape {tuple(given.shape)}. Pass one value for each block of the batch."
-            )
-        if bool(given.detach().isnan().any()):
-            raise ValueError(
-                f"alpha must be a number from -inf to inf; received {given.detach().tolist()}. "
-                "A NaN here usually comes from a diverged training: lower the learning rate."
-            )
-        return given.to(device=batch.device, dtype=torch.float64).expand(b)
 
     def _build(self, batch: Tensor, lengths: Tensor, alphas: Tensor) -> Dendrogram:
         on_host = self.kernel == "cpu" or (self.kernel == "auto" and batch.device.type == "cpu")

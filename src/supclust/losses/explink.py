@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import torch
 from torch import Tensor
 
+from supclust.hac.family import alphas_of_blocks
 from supclust.losses.hinge import LossParts, Reduction, Ties, check_choice
 from supclust.losses.inputs import BlockReduction, Blocks, Labels, as_blocks, reduce_blocks
 from supclust.losses.terms import Competitors, Terms, Variant, choose_terms
@@ -94,7 +95,7 @@ def explink_parts(
     trusts the values of the blocks.
     """
     on_host = _on_host(kernel, blocks.values)
-    alphas = _alphas(alpha, blocks.values)
+    alphas = alphas_of_blocks(torch.as_tensor(alpha, dtype=torch.float64), blocks.values)
     gradient = torch.is_grad_enabled() and (blocks.values.requires_grad or alphas.requires_grad)
     # Not outputs of the autograd function: that would cost 20 us, a tenth of a small block.
     parts: list[Tensor] = []
@@ -107,23 +108,6 @@ def _on_host(kernel: Kernel, values: Tensor) -> bool:
     """Whether the compiled CPU kernel computes the loss."""
     check_choice("kernel", kernel, ("auto", "cpu", "device"))
     return kernel == "cpu" or (kernel == "auto" and values.device.type == "cpu")
-
-
-def _alphas(alpha: float | Tensor, batch: Tensor) -> Tensor:
-    """(b,) float64 alpha of each block, connected to the graph of a learned one."""
-    b = len(batch)
-    given = torch.as_tensor(alpha, dtype=torch.float64)
-    if given.ndim > 1 or (given.ndim == 1 and len(given) != b):
-        raise ValueError(
-            f"alpha must be one number or have shape ({b},), one per block; "
-            f"received shape {tuple(given.shape)}. Pass one value for each block of the batch."
-        )
-    if bool(given.detach().isnan().any()):
-        raise ValueError(
-            f"alpha must be a number from -inf to inf; received {given.detach().tolist()}. "
-            "A NaN here usually comes from a diverged training: lower the learning rate."
-        )
-    return given.to(batch.device).expand(b)
 
 
 class _ExpLinkLosses(torch.autograd.Function):
@@ -147,7 +131,7 @@ class _ExpLinkLosses(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        # A graph of the gradient is made on request only: it costs as much as all the rest here.
+        # With create_graph only: this graph costs as much as the rest of the backward pass.
         scale: Any = _FirstDerivative.apply if torch.is_grad_enabled() else _scaled
         in_values, in_alpha = scale(grads[0], *ctx.saved_tensors)
         return in_values, in_alpha, None, None, None, None, None
@@ -156,11 +140,12 @@ class _ExpLinkLosses(torch.autograd.Function):
 def _scaled(
     grad: Tensor, values: Tensor, alphas: Tensor, in_values: Tensor, in_alpha: Tensor
 ) -> tuple[Tensor, Tensor]:
+    """Gradients in values and alphas: the stored ones times the gradient of the losses."""
     return grad[:, None, None] * in_values, grad.double() * in_alpha
 
 
 class _FirstDerivative(torch.autograd.Function):
-    """Scale the stored gradients, as a function of the loss's inputs that refuses to be derived."""
+    """`_scaled` as a node of the graph that refuses a second derivative in the loss's inputs."""
 
     @staticmethod
     def forward(

@@ -41,7 +41,7 @@ def merge_pairs(Z: ArrayLike, labels: ArrayLike) -> MergePairs:
     same_label = sum_k l_k r_k and purity = sum_k l_k r_k (l_k + r_k) / (|left| + |right|).
 
     Args:
-        Z: (n - 1, 4) tree in SciPy form.
+        Z: (n - 1, 4) tree in SciPy's format.
         labels: (n,) label of every point.
 
     Returns:
@@ -83,7 +83,7 @@ def dendrogram_purity(Z: ArrayLike, labels: ArrayLike) -> float:
     pairs: every such pair is joined by exactly one merge. Heights are not used.
 
     Args:
-        Z: (n - 1, 4) tree in SciPy form.
+        Z: (n - 1, 4) tree in SciPy's format.
         labels: (n,) label of every point, integers or any hashables.
 
     Returns:

@@ -27,8 +27,8 @@ _LARGEST_EXPONENT = 1e300
 
 # Columns of the scan of a block.
 _LOW, _HIGH, _GAP, _INFINITE, _BAD, _I, _J = range(7)
-# Columns of the facts: range, whether to average the triangles, what stands for +inf and from where
-# on linkages mean it, and the difference up to which linkages are equal.
+# Columns of the facts: range, whether to average the triangles, the finite number that replaces
+# +inf, the linkage above which +inf has weight, and the difference up to which linkages are equal.
 LOWEST, HIGHEST, AVERAGE, STAND_IN, CEILING, SLACK = range(6)
 
 

@@ -1,4 +1,4 @@
-"""The entries of impure pairs: what columns mean, where they stand, how they begin (Numba)."""
+"""The entries of impure pairs: their columns, their layout and their initial values (Numba)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from supclust.hac.cpu.merge_rules import point_weight
 from supclust.hac.family import LINEAR
 from supclust.losses.cpu.block import leaf_weight, value_of
 
-# Columns of an entry that stands for a pair of clusters,
+# Columns of the entry of a pair of clusters, of the record of a merge, and of the backward pass.
 PSI, WEIGHT = 0, 1
-# of one that keeps the record of a merge,
 GAP, SHARE, COUNTS = 0, 1, 2
-# and of one on the way back.
 MOMENT, SLOPE = 0, 1
 
-# A share of its own: either part has all of what comes back to the union.
+# Special value of SHARE: either part gets the whole gradient of the union.
 BOTH = -1.0
 
-# Two counts in one float64, exact below 2^26 rounds each: memory is what large blocks wait for.
+# Two counts in one float64, exact below 2^26 rounds each: large blocks are bound by memory.
 COUNT_UNIT = 2.0**26
 
 # Columns of a round: it merges positions U < V, made in rounds BORN_U and BORN_V (-1: a point).
@@ -60,7 +58,7 @@ def pack_entries(D, reading, order, layout, total, linkage):
         for k in range(len(columns)):
             psi[k] = value_of(D, reading, i, columns[k])
         if linkage.form == LINEAR:
-            for k in range(len(columns)):  # nothing but arithmetic in a row: vectorised
+            for k in range(len(columns)):  # vectorised
                 weight[k] = point_weight(LINEAR, psi[k], linkage.alpha, linkage.centre)
         else:
             for k in range(len(columns)):

@@ -1,14 +1,13 @@
-"""Linkages of impure pairs through all rounds, forward and back, in time and memory O(n^2) (Numba).
+"""Linkages of impure pairs, forward and backward through all rounds, in O(n^2) (Numba).
 
 Positions are sorted by ground-truth cluster, and the entry [r, c] of an impure pair is kept for c
 in a later cluster than r, packed row after row. A merge of rows is one pass over two rows. A merge
-of columns would touch every row, so rows are brought up to date only when they are read: everything
-then happens inside one row.
+of columns would access every row, so the column merges of a row are applied when it is next read.
 
-When two entries merge, one of them becomes free; it keeps the record of the merge (share and
-difference of the two linkages, and how often each was violated), which is all that the way back
-needs. On the way back the same entries carry, for the pair of clusters P they stand for and its
-ancestors Q = P, ..., with g = dJ/dPsi and S the weights,
+When two entries merge, one of them becomes free. It keeps the record of the merge (share and
+difference of the two linkages, and how often each was violated), which is all that the backward
+pass needs. There the same entries hold, for their pair of clusters P and its ancestors Q = P, ...,
+with g = dJ/dPsi and S the weights,
 
     slope = sum g_Q S_P / S_Q,     moment = sum g_Q S_P / S_Q (Psi_P - Psi_Q),
 
@@ -16,8 +15,8 @@ so that at the leaves dJ/df = slope + alpha moment, and dJ/dalpha is the sum of
 slope share (1 - share) difference^2 over merges. Only differences of linkages enter, and no
 exponential.
 
-Arrays are few and passed one by one, and no function that takes arrays is called per entry: Numba
-counts references at every hand-over, which would cost more than the arithmetic.
+Arrays are passed one by one, and no function that takes arrays is called per entry: Numba counts
+references at every call, which would cost more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -70,9 +69,9 @@ def _first_below(limit, psi, born, end):
 def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):
     """Merge entry V into entry U for the first ``count`` rows of ``work``; V keeps the record.
 
-    A row of work: the two entries, the rounds after which they came to be, the round. A pair is
-    violated in round t if Psi < limit[t], which does not fall with t: in the last rounds of its
-    life. Competitors adjacent to the merge compete in the round of their death only.
+    A row of work: the two entries, the rounds that made them, the round of the merge. A pair is
+    violated in round t if Psi < limit[t]. The limit does not fall with t, so these are the last
+    rounds in which the pair exists. Adjacent competitors count in the round of their merge only.
     """
     value = 0.0
     active = 0.0
@@ -84,7 +83,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):
         psi_u = entries[u, PSI]
         psi_v = entries[v, PSI]
         bar = limit[t]
-        # No branch here: nothing is harder to predict than which pairs are violated.
+        # Branchless: which pairs are violated is hard to predict.
         count_u = 1.0 if psi_u < bar else 0.0
         count_v = 1.0 if psi_v < bar else 0.0
         if not simple and count_u + count_v > 0.0:
@@ -151,13 +150,13 @@ def _list_rows(rounds, layout, live, alive, born, t, work):
 
 @njit(cache=True, nogil=True)
 def replay(entries, layout, linkage, rules, rounds, height, limit, tally):
-    """Go through all rounds and add up the impure terms; returns the positions still live."""
+    """Run all rounds and add up the impure terms; returns the live positions and their rounds."""
     n = len(layout)
     last = len(rounds)
     alive = n
     live = np.arange(n)
     born = np.full(n, -1)
-    fresh = np.zeros(n, np.int64)  # rounds that a row has seen
+    fresh = np.zeros(n, np.int64)  # rounds already applied to a row
     work = np.empty((n + 1, 5), np.int64)
     for t in range(last):
         u = rounds[t, U]
@@ -184,7 +183,7 @@ def replay(entries, layout, linkage, rules, rounds, height, limit, tally):
 
 @njit(cache=True, nogil=True)
 def count_survivors(entries, layout, rules, height, limit, tally, live, born):
-    """Count the pairs that outlive the last round, and make their entries ready for `unwind`."""
+    """Count the pairs left after the last round, and initialise their entries for `unwind`."""
     last = len(height) - 1
     for row in range(len(live)):
         for column in range(row + 1, len(live)):
@@ -233,13 +232,13 @@ def _split_listed(entries, work, count):
 
 @njit(cache=True, nogil=True)
 def unwind(entries, layout, rounds, survivors):
-    """Go back through all rounds to SLOPE and MOMENT of pairs of points; returns dJ/dalpha."""
+    """Backward pass to SLOPE and MOMENT of all pairs of points; returns dJ/dalpha."""
     n = len(layout)
     live = np.empty(n, np.int64)
     alive = len(survivors)
     for at in range(alive):
         live[at] = survivors[at]
-    born = np.full(n, -1)  # of no interest on the way back
+    born = np.full(n, -1)  # not used in the backward pass
     fresh = np.full(n, len(rounds))
     work = np.empty((n + 1, 5), np.int64)
     in_alpha = 0.0

@@ -91,8 +91,8 @@ def grow_cluster(linkage, psi, weight, start, pairs, heights, weights, first):
 
     Writes from row ``first`` on: the positions of each merge (``start`` is the cluster's first),
     the lower one first, its height and its weight. Linkages never fall below what they are made of,
-    so a row's smallest value only grows, and an old one is a lower bound: O(m^2) as long as few
-    rows have to be searched again.
+    so a row's minimum only grows, and an old one is a lower bound: O(m^2) unless many rows are
+    searched again.
     """
     m = psi.shape[0]
     live = np.arange(m)

@@ -1,8 +1,9 @@
 """ExpLink training loss in torch, for tensors on any device: one round of every block at a time.
 
-A round is a handful of operations on (b, n) rows, so a batch takes as many sequential steps as its
-largest block has pure merges. The way back replays the rounds in reverse with the recursions of
-`_impure_cpu`, here for pure and impure pairs alike. Statistics are float64.
+A round is a constant number of operations on (b, n) rows, so a batch takes as many sequential steps
+as its largest block has pure merges. The backward pass takes the rounds in reverse with the
+recursions of `losses.cpu.impure_pairs`, here for pure and impure pairs alike. Statistics are
+float64.
 """
 
 from __future__ import annotations
@@ -145,11 +146,11 @@ def _unwind(
         part = above * (mine * gap) * (rest * gap) * weight
         in_alpha += torch.where(others, part, 0.0).sum(dim=1)
         merged = slopes[:, t]
-        for at, row, turn in (
+        for at, row, tilt in (
             (u, mine * above - counts[0], mine * (lever + above * rest * gap)),
             (v, rest * above - counts[1], rest * (lever - above * mine * gap)),
         ):
-            for matrix, new in ((slope, row), (moment, turn)):
+            for matrix, new in ((slope, row), (moment, tilt)):
                 new = torch.where(others, new, matrix[block, at])
                 matrix[block, at] = new
                 matrix[block, :, at] = new

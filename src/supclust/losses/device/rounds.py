@@ -1,4 +1,4 @@
-"""One round of training HAC in every block of a batch: the lowest pure merge, and what it costs.
+"""One round of training HAC in every block of a batch: the lowest pure merge, and its terms.
 
 Rows of (b, n) at a time, in torch. A merged cluster stays in the slot of its smallest point.
 """
@@ -18,7 +18,7 @@ INF = float("inf")
 
 
 class Step(NamedTuple):
-    """Record of one round, for the way back."""
+    """Record of one round, for the backward pass."""
 
     u: Tensor  # (b,) slots of the merged clusters, u < v
     v: Tensor
