@@ -78,12 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Cluster, and say how much there was and what the missing pairs counted."""
-    from supclust.cluster.edges import (
-        MOST_LIKELY,
-        cluster_edges,
-        default_missing,
-        edge_batches,
-    )
+    from supclust.cluster.edges import MOST_LIKELY, cluster_edges, default_missing, edge_batches
     from supclust.data.layouts.edge_lists import read_edges
     from supclust.data.tables.reader import open_table
     from supclust.data.tables.writer import require_writable, write_table
@@ -112,8 +107,8 @@ def run(options: argparse.Namespace) -> int:
     missing = options.missing
     if missing is None:
         missing = default_missing(edges, probability, threshold)
-    found = cluster_edges(edges, alpha, threshold, missing)
-    batches = list(edge_batches(edges, found))
+    clustered = cluster_edges(edges, alpha, threshold, missing)
+    batches = edge_batches(edges, clustered)
     write_table(options.output, batches[0].schema, batches)
     for count, what in (
         (edges.repeated, f"repeated pairs, counted by their {options.repeated}"),
@@ -124,8 +119,9 @@ def run(options: argparse.Namespace) -> int:
     print(
         f"{options.output}: {counted(len(edges.ids), 'record')}, "
         f"{counted(len(edges.value), 'pair')} (others count {missing:g}), "
-        f"{counted(int(found.component.max()) + 1, 'component')}, "
-        f"{counted(int(found.cluster.max()) + 1, 'cluster')}, {time.perf_counter() - start:.1f} s"
+        f"{counted(int(clustered.component.max()) + 1, 'component')}, "
+        f"{counted(int(clustered.cluster.max()) + 1, 'cluster')}, "
+        f"{time.perf_counter() - start:.1f} s"
     )
     return 0
 

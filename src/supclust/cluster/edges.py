@@ -16,7 +16,6 @@ edges are used.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from supclust.cluster.flat import Cut, Ints, Labels, label_blocks
 from supclust.cluster.kernels import fill_components
 from supclust.data.layouts.edge_lists import Edges
-from supclust.data.tables.reader import integer_column
+from supclust.data.tables.reader import BATCH_ROWS, integer_column
 from supclust.hac._linkage import linkage
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree
@@ -137,18 +136,13 @@ def default_missing(edges: Edges, probability: bool, threshold: float) -> float:
     return largest if largest > threshold else math.inf
 
 
-def edge_batches(edges: Edges, clusters: EdgeClusters) -> Iterator[Any]:
+def edge_batches(edges: Edges, clusters: EdgeClusters) -> list[Any]:
     """The output: id, component and cluster of every node."""
     import pyarrow as pa
 
-    step = 65536
-    for start in range(0, len(edges.ids), step):
-        part = slice(start, start + step)
-        yield pa.RecordBatch.from_arrays(
-            [
-                pa.array(edges.ids[part], pa.string()),
-                integer_column(clusters.component[part]),
-                integer_column(clusters.cluster[part]),
-            ],
-            names=["id", "component", "cluster"],
-        )
+    columns = {
+        "id": pa.array(edges.ids, pa.string()),
+        "component": integer_column(clusters.component),
+        "cluster": integer_column(clusters.cluster),
+    }
+    return list(pa.table(columns).to_batches(max_chunksize=BATCH_ROWS))
