@@ -84,7 +84,7 @@ def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
     Args:
         linkage: name.
         alpha: of it.
-        spread: of the dissimilarities, which alpha is measured by; ``None``: it was not noted.
+        spread: of the dissimilarities, the unit of alpha; ``None``: not recorded.
     """
     from supclust.hac.family import nearest_linkage
 
@@ -98,7 +98,7 @@ def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
 def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
     """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
     if not dev:
-        return "no scores were noted"
+        return "no scores are recorded"
     where = "held out" if (sizes or {}).get("dev", {}).get("blocks", 1) else "on training data"
     purity = dev["dendrogram_purity"]
     shown = "" if purity is None else f", dendrogram purity {purity:.3f}"
@@ -115,7 +115,7 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
         f"linkage        {linkage_line(facts['linkage'], facts['alpha'], facts['spread'])}",
         f"cut            merges up to {facts['threshold']:.6g} are made",
         f"scores         {scores_line(facts['dev'], facts['sizes'])}",
-        f"dissimilarity  {_FORMS.get(facts['dissimilarity'], facts['dissimilarity'])}",
+        f"dissimilarity  {_DISSIMILARITIES.get(facts['dissimilarity'], facts['dissimilarity'])}",
     ]
     if not facts["features"]:
         return lines
@@ -135,7 +135,7 @@ def _effect(weight: float) -> str:
     return "pushes apart" if weight > 0 else "draws together" if weight < 0 else "no effect"
 
 
-_FORMS = {
+_DISSIMILARITIES = {
     "linear": "sum of weight times feature; more of a feature ...",
     "mahalanobis": "distance after a learned linear map; one unit of a feature counts",
     "encoder": "distance after a learned network",
@@ -143,7 +143,7 @@ _FORMS = {
 
 
 def _plain(value: Any) -> Any:
-    """Infinities, which JSON does not know, as text."""
+    """Plain JSON values: infinities become text."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):

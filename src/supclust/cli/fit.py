@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from supclust.registry import DISSIMILARITIES
 
 if TYPE_CHECKING:
     from supclust.cli.training_input import TrainingInput
-    from supclust.data.block import Block
+    from supclust.data.block import Block, FloatArray
     from supclust.model.trained import TrainedModel
 
 _UNITS_APART = 100  # ratio of spreads at which a hint about --scale is due
@@ -115,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_output(folder: Path) -> None:
-    """Refuse, before anything is read, a place that a model must not overwrite."""
+    """Refuse, before anything is read, a folder that a model must not overwrite."""
     if folder.is_file():
         raise ValueError(f"-o needs a folder for the model; {folder} is a file. Choose another.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "model.json").is_file():
@@ -126,10 +127,7 @@ def _check_output(folder: Path) -> None:
 
 
 def _read(options: argparse.Namespace) -> TrainingInput:
-    from supclust.cli.training_input import (
-        read_training_pairs,
-        read_training_records,
-    )
+    from supclust.cli.training_input import read_training_pairs, read_training_records
     from supclust.data.records.labelled import ColumnChoice, Use
     from supclust.data.tables.reader import is_pair_layout
 
@@ -176,9 +174,6 @@ def _hint_units(found: TrainingInput, scale: bool) -> None:
 def _train(
     found: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
 ) -> TrainedModel:
-    from dataclasses import replace
-
-    from supclust.cli.scaling import folded, scaled
     from supclust.experiment.training_line import training_line
     from supclust.model.fit import FitOptions, fit_model
     from supclust.objectives import TrainingDiverged
@@ -200,14 +195,34 @@ def _train(
     try:
         with training_line() as callbacks:
             model = fit_model(
-                *(scaled(train, scale), scaled(dev, scale)),
+                *(_scaled(train, scale), _scaled(dev, scale)),
                 *(found.feature_names, choice),
                 callbacks=callbacks,
             )
     except TrainingDiverged as error:
         raise ValueError(str(error)) from None
-    model = folded(model, scale)
+    model = _unscaled(model, scale)
     return replace(model, record={**model.record, "records": found.records})
+
+
+def _scaled(blocks: list[Block], scale: FloatArray | None) -> list[Block]:
+    """Blocks of vectors, each feature divided by its scale."""
+    if scale is None:
+        return blocks
+    return [replace(block, features=block.features / scale) for block in blocks]
+
+
+def _unscaled(model: TrainedModel, scale: FloatArray | None) -> TrainedModel:
+    """The model of the features before scaling: A diag(1 / s) in place of A."""
+    if scale is None:
+        return model
+    if model.spec["name"] != "mahalanobis":
+        raise ValueError(
+            f"--scale goes with a mahalanobis dissimilarity; received {model.spec['name']}. "
+            "Leave it out, or scale the columns yourself."
+        )
+    weight = model.weights["weight"]
+    return replace(model, weights={"weight": weight / scale.astype(weight.dtype)})
 
 
 def _sizes(blocks: list[Block]) -> str:
