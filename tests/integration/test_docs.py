@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import nullcontext
+from importlib import import_module
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ SUPCLUST = [line for line in COMMANDS if line.words[0] == "supclust"]
 TRAIN = [line for line in COMMANDS if line.words[:2] == ("python", "train.py")]
 MAKE = [line for line in COMMANDS if line.words[0] == "make"]
 PIP = [line for line in COMMANDS if line.words[0] == "pip"]
+_MODULE = re.compile(r"`(supclust(?:\.\w+)+)(?:\(\))?`")
 _PATH = re.compile(r"`((?:src|conf|tests|docs|benchmarks|multirun_templates)/[\w./-]*)`")
 
 
@@ -120,6 +122,15 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_named_files_are_there(page: Path) -> None:
     for path in _PATH.findall(page.read_text(encoding="utf-8")):
         assert (ROOT / path).exists(), f"{name_of(page)}: {path}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_named_modules_are_there(page: Path) -> None:
+    for name in sorted(set(_MODULE.findall(page.read_text(encoding="utf-8")))):
+        value: Any = import_module("supclust")
+        for part in name.split(".")[1:]:
+            inner = f"{getattr(value, '__name__', '')}.{part}"
+            value = getattr(value, part, None) or import_module(inner)
 
 
 def test_every_page_is_in_the_navigation() -> None:
