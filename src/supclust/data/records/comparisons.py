@@ -1,18 +1,18 @@
-"""From the columns of a table to features of pairs of records, with names a person can read.
+"""Comparison of records: features of pairs of records from the columns of a table.
 
 * A text column gives three: whether the two texts are the same, the share of their words that both
   have (Jaccard), and how alike they are spelled (Dice on three-letter windows); 1 is alike.
 * A number column gives the absolute difference in units of the column's spread in training, at
   most 10.
-* A column that had missing values in training gives an indicator besides; the other features are
-  then their average over training pairs, so that what is not known speaks for neither side.
+* A column that had missing values in training gives an indicator as well; where a value is missing,
+  the other features are their average over training pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Comparison:
     spread: float = 1.0
 
     def __post_init__(self) -> None:
-        """Complete the neutral values, and refuse what is no comparison."""
+        """Complete the neutral values, and validate."""
         if self.kind not in _FEATURES:
             raise DataError(f"kind must be text or number; received {self.kind!r}")
         width = len(_FEATURES[self.kind])
@@ -128,7 +128,7 @@ class RecordComparisons:
         entries = np.empty((n, len(texts)), np.int64)
         words, triples, base = [], [], 0
         for t, name in enumerate(texts):
-            found = encode_text(columns[name])  # type: ignore[arg-type]
+            found = encode_text(cast("Sequence[str | None]", columns[name]))
             entries[:, t] = np.where(found.code < 0, -1, found.code + base)
             base += len(found.words.starts) - 1
             words.append(found.words)

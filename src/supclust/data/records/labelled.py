@@ -8,7 +8,7 @@ A table to train on is read whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -55,7 +55,7 @@ class ColumnChoice:
 
 @dataclass(frozen=True)
 class LabelledRecords:
-    """Blocks to train on, and how they came about.
+    """Blocks to train on, and the columns that they come from.
 
     Attributes:
         kind: ``pairs`` (comparisons) or ``vectors``.
@@ -63,10 +63,11 @@ class LabelledRecords:
         feature_names: (d,).
         comparisons: of ``pairs``; else ``None``.
         kinds: of every column used.
-        columns: which column meant what.
-        notes: what was left out, for the reader.
+        columns: the choice, with the id filled in.
+        notes: what was left out.
         n: records of the table.
         labelled: records with a label.
+        spreads: (d,) standard deviation of every feature of vectors, else 1.
     """
 
     kind: Kind
@@ -119,58 +120,52 @@ def read_labelled_records(
         kinds = {name: kind for name, kind in kinds.items() if kind == "number"}
         if not kinds:
             raise DataError("has no column of numbers to make vectors of", table.path)
-    as_vectors = use == "vectors" or (use == "auto" and not texts)
-    rows, names = _labelled_rows(raw, columns, table.path)
-    made = _vectors if as_vectors else _compared
-    found = made(values, kinds, rows, table.path)
+    rows = _labelled_rows(raw, columns, table.path)
+    comparisons = None
+    if use == "vectors" or (use == "auto" and not texts):
+        features, spreads = _vectors(values, kinds, list(rows.values()), table.path)
+    else:
+        comparisons, features = _compared(values, kinds, list(rows.values()))
+        spreads = np.ones(len(comparisons.feature_names))
     labels = raw[columns.label]
-    blocks = tuple(
-        _block(name, block_rows, labels, found.kind, features)
-        for name, block_rows, features in zip(names, rows, found.features, strict=True)
-    )
+    kind: Kind = "pairs" if comparisons else "vectors"
     return LabelledRecords(
-        found.kind,
-        blocks,
-        found.names,
-        found.comparisons,
+        kind,
+        tuple(
+            _block(name, block_rows, labels, kind, part)
+            for (name, block_rows), part in zip(rows.items(), features, strict=True)
+        ),
+        comparisons.feature_names if comparisons else tuple(kinds),
+        comparisons,
         kinds,
         columns,
         tuple(notes),
         len(labels),
         sum(label is not None for label in labels),
-        found.spreads,
+        spreads,
     )
 
 
-@dataclass(frozen=True)
-class _Features:
-    kind: Kind
-    names: tuple[str, ...]
-    features: list[FloatArray]
-    comparisons: RecordComparisons | None
-    spreads: FloatArray
-
-
 def _compared(
-    values: Mapping[str, Any], kinds: Mapping[str, ColumnKind], rows: list[IntArray], path: Path
-) -> _Features:
-    most = sum(n_pairs(len(block)) for block in rows)
+    values: Mapping[str, Any], kinds: Mapping[str, ColumnKind], rows: list[IntArray]
+) -> tuple[RecordComparisons, list[FloatArray]]:
+    """Comparisons learned from the records, and the features of every block."""
+    pairs = sum(n_pairs(len(block)) for block in rows)
     width = 4 * len(kinds)  # features of a column, at most
     largest = max(len(block) for block in rows)
     require_memory(
-        4 * width * most,
+        4 * width * pairs,
         f"comparing all pairs of {len(rows):,} blocks of up to {largest:,} records",
     )
     comparisons = learn_comparisons(kinds, values, rows)
     records = comparisons.encode(values)
-    features: list[FloatArray] = [comparisons.features(records, block) for block in rows]
-    names = comparisons.feature_names
-    return _Features("pairs", names, features, comparisons, np.ones(len(names)))
+    return comparisons, [comparisons.features(records, block) for block in rows]
 
 
 def _vectors(
     values: Mapping[str, Any], kinds: Mapping[str, ColumnKind], rows: list[IntArray], path: Path
-) -> _Features:
+) -> tuple[list[FloatArray], FloatArray]:
+    """Points of every block, and the standard deviation of every column (1 where it is 0)."""
     points = np.column_stack([values[name] for name in kinds])
     used = np.concatenate(rows)
     bad = ~np.isfinite(points[used])
@@ -181,9 +176,8 @@ def _vectors(
             "(--ignore), or use --dissimilarity linear, which can do without",
             path,
         )
-    features: list[FloatArray] = [points[block] for block in rows]
     spreads = points[used].std(axis=0)
-    return _Features("vectors", tuple(kinds), features, None, np.where(spreads > 0, spreads, 1.0))
+    return [points[block] for block in rows], np.where(spreads > 0, spreads, 1.0)
 
 
 def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], ColumnChoice]:
@@ -206,10 +200,7 @@ def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], Colum
             "apart",
             table.path,
         )
-    made = ColumnChoice(
-        columns.label, columns.block, id, columns.columns, columns.ignore, columns.text
-    )
-    return chosen, made
+    return chosen, replace(columns, id=id)
 
 
 def rows_by_block(
@@ -238,7 +229,7 @@ def rows_by_block(
 
 def _labelled_rows(
     raw: Mapping[str, Any], columns: ColumnChoice, path: Path
-) -> tuple[list[IntArray], list[str]]:
+) -> dict[str, IntArray]:
     """Labelled records of every block that has two or more, by the order of the file."""
     labels = raw[columns.label]
     groups = raw[columns.block] if columns.block else [ONE_BLOCK] * len(labels)
@@ -257,7 +248,7 @@ def _labelled_rows(
             "of a block is different. Name the column of clusters with --label",
             path,
         )
-    return list(kept.values()), list(kept)
+    return kept
 
 
 def _block(

@@ -61,14 +61,14 @@ class Table:
         return DataError(problem, self.path, self.source.line(row))
 
     def has_missing(self, name: str) -> bool:
-        """Whether a value of a column is missing."""
-        return bool(self.columns[name].null_count)
+        """Whether a value of a column is missing: null, or NaN."""
+        return bool(self._missing(name).any())
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped strings; a missing value is an error. 3.0 and 3 are the same."""
-        values = self.columns[name].to_pylist()
-        if None in values:
-            raise self.error(f"column {name!r} is empty", values.index(None))
+        values, missing = self.columns[name].to_pylist(), self._missing(name)
+        if missing.any():
+            raise self.error(f"column {name!r} is empty", int(missing.argmax()))
         if all(isinstance(value, float) and value.is_integer() for value in values):
             values = [int(value) for value in values]
         return [str(value).strip() for value in values]
@@ -108,7 +108,9 @@ class Table:
 
     def where_present(self, name: str) -> Table:
         """The rows that have a value in a column; their line numbers are lost."""
-        rows = self.columns[name].is_valid()
+        import pyarrow as pa
+
+        rows = pa.array((~self._missing(name)).tolist())
         columns = {key: column.filter(rows) for key, column in self.columns.items()}
         return replace(self, columns=columns)
 
@@ -146,6 +148,9 @@ class Table:
             return True
         values = column.unique().to_pylist()
         return any(isinstance(value, str) and math.isfinite(_number(value)) for value in values)
+
+    def _missing(self, name: str) -> NDArray[np.bool_]:
+        return np.array([v is None or v != v for v in self.columns[name].to_pylist()], np.bool_)
 
     def _are_booleans(self, name: str) -> bool:
         """Whether a column of a text file holds nothing but true and false."""

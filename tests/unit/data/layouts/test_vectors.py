@@ -52,6 +52,16 @@ def test_an_index_of_pandas_is_no_feature(tmp_path):
     assert read_vectors(path).feature_names == ("height", "tall")
 
 
+def test_nan_is_no_label(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"label": [1.0, float("nan")], "x": [1.0, 2.0]}), path)
+    with pytest.raises(DataError, match="column 'label' is empty"):
+        read_vectors(path)
+
+
 def test_numbers_are_read_to_the_last_bit(tmp_path, rng):
     x = rng.normal(size=500) * 10.0 ** rng.integers(-30, 30, 500)
     lines = [f"a, {v!r} ,{i % 2 == 0}" for i, v in enumerate(x.tolist())]
