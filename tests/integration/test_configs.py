@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 from experiment_runs import ROOT, composed, train_here, train_py
 from supclust.experiment.config import Settings, plain
 from supclust.objectives import OBJECTIVES
+from supclust.registry import DISSIMILARITIES, Registry
 
 CONF = ROOT / "conf"
 TEMPLATES = ROOT / "multirun_templates"
@@ -65,6 +66,16 @@ def test_groups_are_those_of_the_contract() -> None:
     groups = {group for group, _ in OPTIONS}
     assert groups == {"dataset", "objective", "linkage", "dissimilarity", "trainer", "logger"}
     assert {option for group, option in OPTIONS if group == "objective"} == set(OBJECTIVES)
+
+
+@pytest.mark.parametrize(
+    ("group", "registry"), [("objective", OBJECTIVES), ("dissimilarity", DISSIMILARITIES)]
+)
+def test_classes_in_conf_are_the_registered_ones(group: str, registry: Registry) -> None:
+    for name in registry:
+        factory = settings_of(f"{group}={name}").build(group)
+        assert factory.func is registry.load(name)
+        assert factory.func.name == name
 
 
 @pytest.mark.parametrize(("dataset", "objective"), [*itertools.product(PAPER, OBJECTIVES)])

@@ -20,6 +20,8 @@ TRAINING_VERSION = 1
 _NOT_ARGUMENTS = {
     "dataset": ("name", "split_seed", "n_splits"),
     "objective": ("name",),
+    "dissimilarity": ("name",),
+    "trainer": ("precision", "threads"),
 }
 
 
@@ -110,6 +112,8 @@ class Settings:
 
     def build(self, group: str, **more: Any) -> Any:
         """Instantiate the class or call the function that a group of ``conf/`` names.
+
+        With ``_partial_: true`` it is a function that takes the other arguments.
 
         Args:
             group: of `targets`.
@@ -222,7 +226,9 @@ def _target(group: str, node: Mapping[str, Any]) -> dict[str, Any]:
     if group == "dataset":
         target = "supclust.data.sets.registry.load_dataset"
         return {"_target_": target, "name": node["name"], **arguments}
-    return {"_target_": OBJECTIVES.path(node["name"]), "_partial_": True, **arguments}
+    if group == "objective":
+        return {"_target_": OBJECTIVES.path(node["name"]), "_partial_": True, **arguments}
+    return arguments
 
 
 def _slug(value: Any) -> str:

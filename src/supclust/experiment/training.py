@@ -11,16 +11,18 @@ import pytorch_lightning as pl
 from supclust.data.block import Dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment.config import Settings
-from supclust.model.fit import FitOptions, fit_alphas, fit_splits, make_trainer
+from supclust.model.fit import FitOptions, fit_alphas, fit_splits
 from supclust.model.trained import TrainedModel
-from supclust.objectives import Objective
 
 
 def options_of(settings: Settings) -> FitOptions:
     """What the settings say about training."""
+    dissimilarity: Any = settings.dissimilarity["name"]
+    if "_target_" in settings.targets["dissimilarity"]:  # all but auto, which depends on the data
+        dissimilarity = _factory(settings, "dissimilarity", dissimilarity)
     return FitOptions(
-        objective=_objective_factory(settings),
-        dissimilarity=settings.dissimilarity,
+        objective=_factory(settings, "objective", settings.objective),
+        dissimilarity=dissimilarity,
         recipe={**settings.recipe, "max_epochs": settings.trainer["max_epochs"]},
         seed=settings.seed,
         precision=settings.trainer["precision"],
@@ -28,14 +30,14 @@ def options_of(settings: Settings) -> FitOptions:
     )
 
 
-def _objective_factory(settings: Settings) -> partial[Objective]:
-    """The class of the objective with the arguments that the configuration gives."""
-    factory: partial[Objective] = settings.build("objective")
-    name = getattr(factory.func, "name", None)
-    if name != settings.objective:
+def _factory(settings: Settings, group: str, name: str) -> partial[Any]:
+    """The class of a group with the arguments that the configuration gives."""
+    factory: partial[Any] = settings.build(group)
+    received = getattr(factory.func, "name", None)
+    if received != name:
         raise ValueError(
-            f"the name of an objective in conf/ and of its class must be the same; received "
-            f"{settings.objective!r} and {name!r}. Choose it with objective=NAME."
+            f"{group}.name in conf/ and the name of its class must be the same; received "
+            f"{name!r} and {received!r}. Choose it with {group}=NAME."
         )
     return factory
 
@@ -70,13 +72,7 @@ def train(
     """
     pl.seed_everything(settings.seed, verbose=False)
     options = options_of(settings)
-    trainer = make_trainer(
-        options,
-        settings.trainer["max_epochs"],
-        purity_every=settings.trainer["purity_every"],
-        logger=logger,
-        callbacks=list(callbacks),
-    )
+    trainer = settings.build("trainer")(devices=1, logger=logger, callbacks=list(callbacks))
     parts = parts_of(settings, dataset, splits)
     given: dict[str, Any] = {"splits": splits, "trainer": trainer, "ckpt_path": ckpt_path}
     return fit_splits(parts, dataset.feature_names, options, **given)
@@ -92,6 +88,6 @@ def alphas_after_training(
 ) -> list[float]:
     """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split."""
     options = options_of(settings)
-    trainer = make_trainer(options, settings.trainer["max_epochs"], callbacks=list(callbacks))
+    trainer = settings.build("trainer")(purity_every=None, devices=1, callbacks=list(callbacks))
     parts = parts_of(settings, dataset, splits)
     return fit_alphas(models, parts, options, splits=splits, trainer=trainer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
 from supclust.hac.family import METHODS, check_alpha
 from supclust.hac.module import ExpLinkHAC
 from supclust.model.recipe import complete_recipe, make_recipe, starting_distance
-from supclust.model.spec import build_module, spec_of_name
+from supclust.model.spec import build_class, build_module, spec_of_name
 from supclust.objectives import Objective, objective_class
 
 
@@ -29,8 +30,8 @@ class FitOptions:
             brings its own dissimilarity and recipe.
         linkage: name; or alpha, as a number or in an `ExpLinkHAC`. Under ``exp`` alpha is learned:
             by the objective, or after training. Used by `fit_model` only.
-        dissimilarity: name; name and options, as ``{"name": "encoder", "hidden": [64], "width":
-            20}``; `Dissimilarity` of one model; or a network that embeds points.
+        dissimilarity: name; class with some arguments, as ``partial(Encoder, width=20)``;
+            `Dissimilarity` of one model; or a network that embeds points.
         recipe: settings that differ from the defaults for the kind of data
             (`supclust.model.recipe`), ``max_epochs`` and ``step_unit`` among them.
         seed: of initial values, order of steps and sampling.
@@ -40,7 +41,7 @@ class FitOptions:
 
     objective: str | Callable[..., Objective] | Objective = "exp_alpha"
     linkage: str | float | ExpLinkHAC = "exp"
-    dissimilarity: str | Mapping[str, Any] | Dissimilarity | nn.Module = "auto"
+    dissimilarity: str | partial[Dissimilarity] | Dissimilarity | nn.Module = "auto"
     recipe: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     precision: int = 32
@@ -111,9 +112,9 @@ def _dissimilarity(options: FitOptions, block: Block, splits: Sequence[int]) -> 
     """A new dissimilarity of the splits; a module that the user made is copied."""
     given = options.dissimilarity
     if isinstance(given, str):
-        given = {"name": given}
-    if isinstance(given, Mapping):
-        return build_module(spec_of_name(kind=block.kind, d=block.d, **given), splits, options.seed)
+        return build_module(spec_of_name(given, block.kind, block.d), splits, options.seed)
+    if isinstance(given, partial):
+        return build_class(given, block.kind, block.d, splits, options.seed)
     if not isinstance(given, nn.Module):
         raise ValueError(
             "dissimilarity must be a name, a supclust.dissimilarity.Dissimilarity or a torch "

@@ -6,7 +6,7 @@ encoder has ``widths`` as well, a module that cannot be built again ``class``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
@@ -45,11 +45,7 @@ def spec_of_name(
         )
     if name == "auto":
         name = "mahalanobis" if kind == "vectors" else "linear"
-    if kind == "pairs" and name in ("mahalanobis", "encoder"):
-        raise ValueError(
-            f"dissimilarity {name!r} works on points; received features of pairs. "
-            "Use 'auto' or 'linear'."
-        )
+    _check_kind(name, kind)
     spec: dict[str, Any] = {"name": name, "kind": kind, "d": int(d)}
     if name == "encoder":
         spec["widths"] = [int(d), *hidden, int(width)]
@@ -59,10 +55,7 @@ def spec_of_name(
 def build_module(
     spec: Mapping[str, Any], splits: Sequence[int] = (0,), seed: int = 0
 ) -> Dissimilarity:
-    """A freshly initialised dissimilarity of a spec, one model per split.
-
-    A registered class is called with ``d``, ``splits``, ``seed`` and, if it takes it, ``kind``.
-    """
+    """A freshly initialised dissimilarity of a spec, one model per split."""
     name = spec["name"]
     if name == CUSTOM or name not in DISSIMILARITIES:
         raise ValueError(
@@ -74,10 +67,33 @@ def build_module(
         from supclust.dissimilarity.encoder import perceptron
 
         made = found(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
-    else:
-        kind = {"kind": spec["kind"]} if "kind" in signature(found).parameters else {}
-        made = found(spec["d"], splits=splits, seed=seed, **kind)
-    return cast("Dissimilarity", made)
+        return cast("Dissimilarity", made)
+    return build_class(found, spec["kind"], spec["d"], splits, seed)
+
+
+def build_class(
+    make: Callable[..., Any], kind: Kind, d: int, splits: Sequence[int], seed: int
+) -> Dissimilarity:
+    """Call the class of a dissimilarity with ``d``, ``splits``, ``seed`` and, if it takes it, kind.
+
+    Args:
+        make: class, or a `functools.partial` of it.
+        kind: of the features.
+        d: their number.
+        splits: one model each.
+        seed: of the initial values.
+    """
+    _check_kind(getattr(getattr(make, "func", make), "name", CUSTOM), kind)
+    more = {"kind": kind} if "kind" in signature(make).parameters else {}
+    return cast("Dissimilarity", make(d=d, splits=splits, seed=seed, **more))
+
+
+def _check_kind(name: str, kind: Kind) -> None:
+    if kind == "pairs" and name in ("mahalanobis", "encoder"):
+        raise ValueError(
+            f"dissimilarity {name!r} works on points; received features of pairs. "
+            "Use 'auto' or 'linear'."
+        )
 
 
 def spec_of_module(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str, Any]:
