@@ -119,9 +119,13 @@ class Settings:
             group: of `targets`.
             more: arguments that the configuration does not have.
         """
+        from hydra.errors import InstantiationException
         from hydra.utils import instantiate
 
-        return instantiate(self.targets[group], _convert_="all", **more)
+        try:
+            return instantiate(self.targets[group], _convert_="all", **more)
+        except InstantiationException as error:
+            raise error.__cause__ or error from None  # as if it had been called directly
 
     @property
     def title(self) -> str:
