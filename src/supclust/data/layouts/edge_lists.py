@@ -15,7 +15,6 @@ from supclust.data.tables.reader import RecordTable, integer_column, integers_of
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Repeated: TypeAlias = Literal["mean", "min", "max", "error"]
-REPEATED: tuple[Repeated, ...] = ("mean", "min", "max", "error")
 
 
 @dataclass(frozen=True)
