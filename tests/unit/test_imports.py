@@ -31,7 +31,7 @@ CONFINED: dict[str, tuple[str, ...]] = {
     ),
     "lightning": (),  # its classes do not mix with pytorch_lightning's
     "hydra": ("supclust.experiment",),
-    "wandb": ("supclust.experiment.tracking",),
+    "wandb": ("supclust.experiment.loggers",),
 }
 
 

@@ -116,7 +116,7 @@ def bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from supclust.experiment.meter import Meter
+    from supclust.experiment.progress import ProgressBar
 
-    with Meter(label, 1) as meter:
-        yield lambda done, total: meter.update(done, total)
+    with ProgressBar(label, 1) as shown:
+        yield lambda done, total: shown.update(done, total)

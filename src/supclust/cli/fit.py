@@ -174,7 +174,7 @@ def _hint_units(found: TrainingInput, scale: bool) -> None:
 def _train(
     found: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
 ) -> TrainedModel:
-    from supclust.experiment.training_line import training_line
+    from supclust.experiment.progress import training_bar
     from supclust.model.fit import FitOptions, fit_model
     from supclust.objectives import TrainingDiverged
 
@@ -193,7 +193,7 @@ def _train(
         seed=options.seed,
     )
     try:
-        with training_line() as callbacks:
+        with training_bar() as callbacks:
             model = fit_model(
                 *(_scaled(train, scale), _scaled(dev, scale)),
                 *(found.feature_names, choice),

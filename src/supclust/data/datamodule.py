@@ -66,6 +66,7 @@ class BlockDataModule(pl.LightningDataModule):
         # validation if ``validates_active``.
         self.active: tuple[bool, ...] = (True,) * len(self.parts)
         self.validates_active = False
+        self.epoch = 0  # of the next steps; Lightning's counter is behind when a fit is resumed
         self._whole: dict[tuple[Part, tuple[bool, ...]], list[BlockBatch]] = {}
 
     @classmethod
@@ -87,7 +88,7 @@ class BlockDataModule(pl.LightningDataModule):
         """The same data with one step per block."""
         twin = copy.copy(self)
         twin.trainer, twin.step_unit = None, "block"
-        twin.active, twin._whole = (True,) * len(self.parts), {}
+        twin.active, twin._whole, twin.epoch = (True,) * len(self.parts), {}, 0
         return twin
 
     @property
@@ -125,9 +126,9 @@ class BlockDataModule(pl.LightningDataModule):
         return self._whole[key]
 
     def train_dataloader(self) -> _Steps:
-        """One tuple of batches per step; the epoch is the trainer's."""
+        """One tuple of batches per step of the epoch."""
         self._to_device_of_trainer()
-        return _Steps(lambda: self.steps(self.trainer.current_epoch if self.trainer else 0))
+        return _Steps(lambda: self.steps(self.epoch))
 
     def val_dataloader(self) -> _Steps:
         """The dev blocks of every split, or of the active ones."""

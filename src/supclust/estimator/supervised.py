@@ -284,9 +284,9 @@ class SupervisedHAC(BaseEstimator):
     def _callbacks(self) -> list[Any]:
         if not self.verbose:
             return []
-        from supclust.experiment.epoch_lines import EpochLines
+        from supclust.experiment.progress import epoch_lines
 
-        return [EpochLines(max(1, 25 // int(self.verbose)))]
+        return [epoch_lines(max(1, 25 // int(self.verbose)))]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,9 +1,10 @@
-"""One job from start to end: what is missing is trained, evaluated and written, split by split."""
+"""One job from start to end: missing splits are trained together, then evaluated one by one."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from supclust.data.block import Dataset
 from supclust.data.files import write_json
 from supclust.experiment.config import Settings, fingerprint
-from supclust.experiment.job_progress import JobProgress
+from supclust.experiment.progress import JobProgress, epoch_shares, training_bar
 from supclust.experiment.provenance import source_commit
-from supclust.experiment.quiet import quiet_loggers
 from supclust.experiment.store import TrainingStore
 from supclust.model.folder import numerical_versions
 from supclust.model.results import FORMAT, finished
 
 if TYPE_CHECKING:
-    from supclust.experiment.tracking import Tracker
+    from supclust.experiment.checkpoint import ResumeCheckpoint
+    from supclust.experiment.loggers import JobLogger
     from supclust.model.trained import TrainedModel
 
 _logger = logging.getLogger(__name__)
@@ -27,14 +28,14 @@ _logger = logging.getLogger(__name__)
 
 @dataclass
 class Outcome:
-    """What a job leaves behind.
+    """What a job has done.
 
     Attributes:
-        results: finished results of the splits that were asked for, those found included.
-        failures: per split that failed, why.
-        skipped: how many results were there already.
-        trained: how many splits were trained, not found.
-        mistake: what the user did wrong, if that is why all of the failures failed.
+        results: finished results of the requested splits, those of earlier runs included.
+        failures: the reason, per split that failed.
+        skipped: number of results of earlier runs.
+        trained: number of splits trained in this run.
+        mistake: the usage error, if all failures are due to it.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -45,26 +46,26 @@ class Outcome:
 
 
 class Job:
-    """The work of one job on its data set.
+    """The splits of one job on its data set.
 
     Args:
-        settings: what to do.
-        progress: whether to show a bar; for a person at a terminal.
-        watched: file to tell how far the job is; ``None``: nobody watches.
+        settings: of the job.
+        progress: whether to show a bar at a terminal.
+        watched: file for the share of the job that is done, read by a sweep; ``None``: none.
     """
 
     def __init__(
         self, settings: Settings, *, progress: bool = False, watched: Path | None = None
     ) -> None:
         self.settings, self.progress = settings, progress
-        self.watched = JobProgress(watched)
+        self.shares = JobProgress(watched)
         self.dataset = load_data(settings)
         self.digest = self.dataset.digest()
         self.store = TrainingStore(settings.outputs)
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
-        """Do what is missing; what another process is doing at the moment is waited for."""
+        """Compute missing results; wait for those that another process is computing."""
         pending = self._pending()
         if pending:
             with self.store.locked([self._key(split) for split in pending]):
@@ -80,7 +81,7 @@ class Job:
         return self.outcome
 
     def fail(self, splits: Sequence[int], error: BaseException) -> None:
-        """Write down that splits failed, unless their results are there."""
+        """Write that splits failed, unless their results exist."""
         reason = f"{type(error).__name__}: {error}"
         for split in splits:
             if self._finished(split) is None:
@@ -88,65 +89,72 @@ class Job:
                 self._write(split, {"status": "failed", "error": reason})
 
     def _work(self, splits: Sequence[int]) -> None:
-        # Seconds of imports, which a run that has nothing to do is spared.
-        from supclust.experiment.progress import EpochNote, callbacks, limit_threads
-        from supclust.experiment.tracking import tracked
+        # Imported here: they take seconds, which a run with nothing to do is spared.
+        from supclust.experiment.loggers import job_logger
 
         limit_threads(self.settings.trainer["threads"])
-        source_commit()  # as it is now, not in hours
+        source_commit()  # that of the start, not of the end
         try:
-            with tracked(self.settings, self.dataset, splits) as tracker:
-                watchers = callbacks(self.settings, self.progress)
-                watchers.append(EpochNote(self.watched, "training"))
-                trainings = self._trainings(splits, tracker, watchers)
+            with job_logger(self.settings, self.dataset, splits) as logger:
+                trainings = self._trainings(splits, logger)
                 alphas = self._alphas(trainings) if "exp" in self.settings.methods else {}
                 results: list[dict[str, Any]] = []
                 for split, training in trainings.items():
-                    ready, of = len(results), len(trainings)
-                    self.watched.note("evaluation", ready / of, f"evaluation: {ready}/{of} splits")
-                    results.append(self._evaluate(split, training, alphas.get(split), tracker))
-                tracker.results(results)
-        except Exception as error:  # an interruption is no failure: the next call goes on
+                    done, total = len(results), len(trainings)
+                    words = f"evaluation: {done}/{total} splits"
+                    self.shares.write("evaluation", done / total, words)
+                    results.append(self._evaluate(split, training, alphas.get(split), logger))
+                logger.results(results)
+        except Exception as error:  # not an interruption, after which the same command resumes
             self.fail(splits, error)
             raise
 
-    def _trainings(
-        self, splits: Sequence[int], tracker: Tracker, watchers: Sequence[Any]
-    ) -> dict[int, TrainedModel]:
-        """Trainings of all splits that do not diverge, from the store where they are there."""
-        from supclust.experiment.training import train
-        from supclust.objectives import TrainingDiverged
-
+    def _trainings(self, splits: Sequence[int], logger: JobLogger) -> dict[int, TrainedModel]:
+        """Trainings of all splits that do not diverge, from the store where they exist."""
         found = {split: self.store.load(self._key(split)) for split in splits}
         missing = [split for split, training in found.items() if training is None]
         while missing:
-            _logger.info("training %s: %s", self.settings.objective, describe_splits(missing))
-            try:
-                trained = train(
-                    *(self.settings, self.dataset, missing),
-                    logger=tracker.logger,
-                    callbacks=watchers,
-                )
-            except TrainingDiverged as error:
-                # The others are as they would be without it, so they are trained again without.
-                _logger.error("%s", error)
-                left = [split for split in missing if split not in error.splits]
-                if len(left) == len(missing):
-                    raise
-                self.fail([split for split in missing if split not in left], error)
-                missing = left
-                continue
-            for split, training in zip(missing, trained, strict=True):
-                training.record["identity"] = self._training_identity(split)
-            self.store.save({self._key(s): t for s, t in zip(missing, trained, strict=True)})
-            self.outcome.trained += len(missing)
-            found |= {split: self.store.load(self._key(split)) for split in missing}
-            break
+            diverged = self._train(missing, logger)
+            missing = [split for split in missing if split not in diverged]
+            if not diverged:
+                self.outcome.trained += len(missing)
+                found |= {split: self.store.load(self._key(split)) for split in missing}
+                break
         return {split: training for split, training in found.items() if training is not None}
+
+    def _train(self, splits: list[int], logger: JobLogger) -> set[int]:
+        """Train splits together and store them; if any diverge, return these and store nothing.
+
+        The others have the numbers that they would have alone, so they are trained again.
+        """
+        from supclust.experiment.training import train
+        from supclust.objectives import TrainingDiverged
+
+        _logger.info("training %s: %s", self.settings.objective, describe_splits(splits))
+        checkpoint = self._checkpoint(splits, "training")
+        try:
+            with training_bar(self.progress) as bar:
+                trained = train(
+                    *(self.settings, self.dataset, splits),
+                    logger=logger.lightning,
+                    callbacks=[*bar, epoch_shares(self.shares, "training"), checkpoint],
+                    ckpt_path=checkpoint.resume_path(),
+                )
+        except TrainingDiverged as error:
+            _logger.error("%s", error)
+            checkpoint.remove()
+            if not set(error.splits) & set(splits):
+                raise
+            self.fail(error.splits, error)
+            return set(error.splits)
+        for split, training in zip(splits, trained, strict=True):
+            training.record["identity"] = self._training_identity(split)
+        self.store.save({self._key(s): t for s, t in zip(splits, trained, strict=True)})
+        checkpoint.remove()
+        return set()
 
     def _alphas(self, trainings: dict[int, TrainedModel]) -> dict[int, float]:
         """Alpha of ``exp``: the learned one, or one fitted now unless it has been before."""
-        from supclust.experiment.progress import EpochNote
         from supclust.experiment.training import alphas_after_training
 
         learned = {split: training.record["alpha"] for split, training in trainings.items()}
@@ -156,20 +164,30 @@ class Job:
         missing = [split for split in trainings if self._key(split) not in known]
         if missing:
             _logger.info("fitting alpha after training: %s", describe_splits(missing))
+            checkpoint = self._checkpoint(missing, "alpha")
             fitted = alphas_after_training(
                 *(self.settings, self.dataset, missing),
                 [trainings[split] for split in missing],
-                callbacks=[EpochNote(self.watched, "alpha")],
+                callbacks=[epoch_shares(self.shares, "alpha"), checkpoint],
+                ckpt_path=checkpoint.resume_path(),
             )
             new = {self._key(s): alpha for s, alpha in zip(missing, fitted, strict=True)}
             self.store.save_alphas(new)
+            checkpoint.remove()
             known |= new
         return {split: known[self._key(split)] for split in trainings}
 
+    def _checkpoint(self, splits: Sequence[int], stage: str) -> ResumeCheckpoint:
+        """The checkpoint of a stage, beside the store; its name is the identity of the numbers."""
+        from supclust.experiment.checkpoint import ResumeCheckpoint
+
+        name = fingerprint({"stage": stage, "keys": [self._key(split) for split in splits]})[:20]
+        return ResumeCheckpoint(self.store.root / "unfinished" / f"{name}.ckpt")
+
     def _evaluate(
-        self, split: int, training: TrainedModel, alpha: float | None, tracker: Tracker
+        self, split: int, training: TrainedModel, alpha: float | None, logger: JobLogger
     ) -> dict[str, Any]:
-        """Evaluate one split on its own, so that its numbers do not depend on its company."""
+        """Evaluate one split on its own, so that its numbers do not depend on other splits."""
         from supclust.experiment.training import parts_of
         from supclust.model.evaluate import evaluate
 
@@ -177,7 +195,7 @@ class Job:
         (parts,) = parts_of(self.settings, self.dataset, [split])
         seed, methods = self.settings.seed, self.settings.methods
         scores = evaluate(training, parts, methods, alpha, seed=seed, split=split)
-        tracker.dendrogram(training, parts.test, alpha)
+        logger.dendrogram(training, parts.test, alpha)
         return self._write(
             split,
             {
@@ -248,3 +266,26 @@ def describe_splits(splits: Sequence[int]) -> str:
     if len(splits) == 1:
         return f"split {splits[0]}"
     return f"{len(splits)} splits together ({splits[0]} to {splits[-1]})"
+
+
+def limit_threads(threads: int | None) -> None:
+    """Use at most so many CPU threads, in torch and in the compiled kernels."""
+    if threads is not None:
+        import numba
+        import torch
+
+        torch.set_num_threads(threads)
+        numba.set_num_threads(min(threads, vars(numba.config)["NUMBA_NUM_THREADS"]))
+
+
+@contextmanager
+def quiet_loggers(*names: str) -> Iterator[None]:
+    """Let only errors of these loggers through, inside the block."""
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

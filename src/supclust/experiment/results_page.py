@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.files import read_json, write_json, write_text
-from supclust.experiment.meter import duration
+from supclust.experiment.progress import duration
 from supclust.experiment.reproduction import RECORD_FILE
 from supclust.model.aggregate import summarise
 from supclust.tables.formats import TABLE_FORMATS, Table, as_markdown

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.config import Settings
-from supclust.experiment.job_progress import SUFFIX, read_progress
+from supclust.experiment.progress import SUFFIX, ProgressBar, read_progress
 from supclust.model.results import read_result
 
 if TYPE_CHECKING:
@@ -134,12 +134,10 @@ class Sweep:
         return Summary("\n".join(lines), 2, list(dict.fromkeys(errors)))
 
     def _show_progress(self) -> None:
-        from supclust.experiment.meter import Meter
-
-        with Meter("jobs", self.n_jobs) as meter:
+        with ProgressBar("jobs", self.n_jobs) as bar:
             while not self._ended.wait(POLL_SECONDS):
                 done, label = self.progress()
-                meter.update(done, label=label)
+                bar.update(done, label=label)
 
 
 def _failed_lines(reports: Sequence[dict[str, Any]]) -> list[str]:

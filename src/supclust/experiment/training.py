@@ -85,9 +85,10 @@ def alphas_after_training(
     models: Sequence[TrainedModel],
     *,
     callbacks: Sequence[pl.Callback] = (),
+    ckpt_path: str | None = None,
 ) -> list[float]:
     """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split."""
     options = options_of(settings)
     trainer = settings.build("trainer")(purity_every=None, devices=1, callbacks=list(callbacks))
     parts = parts_of(settings, dataset, splits)
-    return fit_alphas(models, parts, options, splits=splits, trainer=trainer)
+    return fit_alphas(models, parts, options, splits=splits, trainer=trainer, ckpt_path=ckpt_path)

@@ -60,7 +60,7 @@ def fit_splits(
     data = _data(objective, settings, parts, options)
     trainer = trainer or make_trainer(options, settings["max_epochs"])
     start = time.perf_counter()
-    trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path)
+    trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
     seconds = time.perf_counter() - start
     objective = objective.cpu()
     return [
@@ -83,6 +83,7 @@ def fit_alphas(
     *,
     splits: Sequence[int] = (0,),
     trainer: pl.Trainer | None = None,
+    ckpt_path: str | None = None,
 ) -> list[float]:
     """Alpha of the ``exp`` linkage fitted to trained dissimilarities, one per split.
 
@@ -92,13 +93,15 @@ def fit_alphas(
         options: as for `fit_splits`.
         splits: as for `fit_splits`.
         trainer: as for `fit_splits`.
+        ckpt_path: as for `fit_splits`.
     """
     objective, settings = build_objective(options, parts, splits)
     set_weights(objective.dissimilarity, [model.weights for model in models])
     objective.eval().requires_grad_(False)
     data = _data(objective, settings, parts, options)
     trainer = trainer or make_trainer(options, settings["max_epochs"])
-    return [float(alpha) for alpha in fit_alpha(objective, data, 1, trainer=trainer).cpu()]
+    alphas = fit_alpha(objective, data, 1, trainer=trainer, ckpt_path=ckpt_path)
+    return [float(alpha) for alpha in alphas.cpu()]
 
 
 def fit_model(

@@ -190,6 +190,7 @@ class Objective(pl.LightningModule, ABC):
                 f"check_val_every_n_epoch={every}, limit_val_batches={limit}. Use quiet_trainer."
             )
         data.active = tuple(self.stopping.active.tolist())
+        data.epoch = 0 if self._random_state is None else len(self.history)
         self.train()  # Lightning keeps the mode that it finds
 
     def on_train_start(self) -> None:
@@ -270,7 +271,8 @@ class Objective(pl.LightningModule, ABC):
         active = self.stopping.update(torch.where(has_dev, dev[0], train[0]))
         epoch["active"] = active.double().cpu()
         self.history.append(epoch)
-        self._data().active = tuple(active.tolist())
+        data = self._data()
+        data.active, data.epoch = tuple(active.tolist()), self.current_epoch + 1
         self.trainer.should_stop |= not bool(active.any())
         if self.trainer.loggers or self.trainer.progress_bar_callback is not None:
             self.log_dict(metrics_of(epoch, has_dev.cpu(), self.splits), batch_size=1)

@@ -57,6 +57,7 @@ def fit_alpha(
     max_epochs: int,
     *,
     trainer: pl.Trainer | None = None,
+    ckpt_path: str | None = None,
 ) -> Tensor:
     """Fit the linkage of every split to its trained dissimilarity (the ``exp`` linkage).
 
@@ -68,6 +69,7 @@ def fit_alpha(
         data: the blocks it was trained on; steps are per block whatever ``data.step_unit``.
         max_epochs: the cap on epochs, where no ``trainer`` is given.
         trainer: to be used instead of a quiet one.
+        ckpt_path: checkpoint of an earlier call to resume from.
 
     Returns:
         (S,) alpha per split; the learned one, as it is, if the objective has one.
@@ -86,7 +88,9 @@ def fit_alpha(
     alone.to(dtype=next(objective.parameters()).dtype)
     try:
         objective.dissimilarity.requires_grad_(False)  # so that the optimiser has alpha alone
-        (trainer or quiet_trainer(max_epochs)).fit(alone, datamodule=data.by_block())
+        (trainer or quiet_trainer(max_epochs)).fit(
+            alone, datamodule=data.by_block(), ckpt_path=ckpt_path, weights_only=True
+        )
     finally:
         objective.dissimilarity.train(was_training)
         for parameter in trained:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 from lightning_fabric.utilities.warnings import PossibleUserWarning
+from pytorch_lightning.callbacks import Checkpoint
 
 _LOGGERS = ("pytorch_lightning", "lightning_fabric")
 
@@ -85,10 +86,11 @@ def quiet_trainer(
         purity_every: epochs between two dev purities; ``None``: none are computed.
         options: any argument of ``pytorch_lightning.Trainer``, overriding the above.
     """
+    callbacks = options.get("callbacks") or ()
     settings: dict[str, Any] = {
         "accelerator": "cpu",
         "logger": False,
-        "enable_checkpointing": False,
+        "enable_checkpointing": any(isinstance(callback, Checkpoint) for callback in callbacks),
         "enable_progress_bar": False,
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.experiment.config import Settings, fingerprint
-from supclust.experiment.quiet import quiet_loggers
+from supclust.experiment.job import quiet_loggers
 from supclust.experiment.store import TrainingStore
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import pooled_scores

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import re
-import sys
-
-import pytest
-
 from supclust.cli.explain import _lines
 from supclust.cli.fit import _sizes
 from supclust.data.block import Block
-from supclust.experiment.training_line import training_line
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-class Trainer:
-    current_epoch, max_epochs = 12, 200
 
 
 def test_weights_that_are_shown_as_zero_have_no_effect() -> None:
@@ -43,21 +27,3 @@ def test_one_is_singular() -> None:
     block = Block("a", ("p", "q"), np.array([0, 0]), "vectors", np.zeros((2, 1)))
     assert _sizes([block]) == "1 block (2 records, 1 cluster)"
     assert _sizes([block, block]) == "2 blocks (4 records, 2 clusters)"
-
-
-def test_a_terminal_shows_epoch_and_time_on_a_line_that_goes_away(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", stream := Terminal())
-    with training_line() as (callback,):
-        callback.on_train_epoch_end(Trainer(), None)  # type: ignore[arg-type]
-    shown = stream.getvalue()
-    assert re.search(r"epoch 13 of at most 200 (\x1b\[33m)?0:00:00", shown)
-    assert shown.endswith("\x1b[2K")  # erased
-
-
-def test_nothing_is_shown_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    with training_line() as callbacks:
-        assert callbacks == []
-    assert capsys.readouterr().err == ""

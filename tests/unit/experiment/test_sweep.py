@@ -12,7 +12,7 @@ from supclust.data.files import write_json
 from supclust.experiment import run
 from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import Outcome
-from supclust.experiment.job_progress import JobProgress
+from supclust.experiment.progress import JobProgress
 from supclust.experiment.run import SweepCallback
 from supclust.experiment.sweep import Sweep
 
@@ -106,9 +106,9 @@ def test_progress_is_that_of_the_running_jobs(tmp_path: Path, sweep: Sweep) -> N
     sweep.n_jobs = 3
     assert sweep.progress() == (0.0, "jobs 0/3")
     words = "training: epoch 5/10, 12/50 splits"
-    JobProgress(sweep.progress_path(0)).note("training", 0.5, words)
+    JobProgress(sweep.progress_path(0)).write("training", 0.5, words)
     assert sweep.progress() == (0.35, f"jobs 0/3, {words}")
-    JobProgress(sweep.progress_path(1)).note("evaluation", 0.0, "evaluation: 0/50 splits")
+    JobProgress(sweep.progress_path(1)).write("evaluation", 0.0, "evaluation: 0/50 splits")
     assert sweep.progress() == (pytest.approx(1.2), "jobs 0/3")
     sweep.report(job(tmp_path, 0), Outcome())
     assert sweep.progress() == (1.85, "jobs 1/3, evaluation: 0/50 splits")

@@ -1,15 +1,14 @@
 """Where the metrics of a job go: Weights & Biases, a CSV file, or nowhere.
 
-W&B is a convenience: whatever goes wrong with it costs a warning, never the run.
+Metrics of epochs go through Lightning's own loggers. A failure of W&B costs a warning, not the run.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import netrc
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlparse
 
-from supclust.data.files import write_text
+from pytorch_lightning.loggers import CSVLogger, Logger, WandbLogger
+
 from supclust.experiment.config import Settings
-from supclust.experiment.epoch_log import EpochLogger
 from supclust.tables.split_scores import result_rows, result_summary
 
 if TYPE_CHECKING:
@@ -31,90 +30,73 @@ Mode = Literal["online", "offline", "disabled"]
 
 
 @contextmanager
-def tracked(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Iterator[Tracker]:
-    """Open the tracker of a job, and always finish it, marked as failed if the job fails."""
-    tracker = open_tracker(settings, dataset, splits)
-    try:
-        yield tracker
-    except BaseException:
-        tracker.finish(failed=True)
-        raise
-    tracker.finish(failed=False)
-
-
-def open_tracker(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Tracker:
-    """The tracker that ``logger=...`` asks for."""
+def job_logger(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Iterator[JobLogger]:
+    """The logger that ``logger=...`` names; it is always finished, as failed if the job fails."""
     folder = settings.outputs / settings.job_folder
+    folder.mkdir(parents=True, exist_ok=True)
     if settings.logger["name"] == "csv":
-        return CsvTracker(folder)
-    if settings.logger["name"] == "wandb":
-        return WandbTracker(settings, dataset, splits, folder)
-    return Tracker()
+        logger = JobLogger(_csv_logger(folder))
+    elif settings.logger["name"] == "wandb":
+        logger = WandbJobLogger(settings, dataset, splits, folder)
+    else:
+        logger = JobLogger(False)
+    try:
+        yield logger
+    except BaseException:
+        logger.finish(failed=True)
+        raise
+    logger.finish(failed=False)
 
 
-class Tracker:
-    """Keeps nothing: the base of the others.
-
-    Attributes:
-        logger: for Lightning; ``False`` is none.
-    """
-
-    logger: EpochLogger | bool = False
-
-    def results(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Take the results of the splits."""
-
-    def dendrogram(self, model: TrainedModel, blocks: Sequence[Block], alpha: float | None) -> None:
-        """Take a picture of a test tree."""
-
-    def finish(self, *, failed: bool) -> None:
-        """End."""
-
-
-class CsvTracker(Tracker):
-    """``metrics.csv`` in the folder of the job.
+class JobLogger:
+    """Logs the epochs of a job, and nothing else.
 
     Args:
-        folder: of the job.
+        lightning: logger for the trainer; ``False``: none.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / "metrics.csv"
-        self._rows: list[dict[str, Any]] = []
-        self.logger: EpochLogger = EpochLogger(self._rows.append)
+    def __init__(self, lightning: Logger | bool) -> None:
+        self.lightning = lightning
+
+    def results(self, results: Sequence[Mapping[str, Any]]) -> None:
+        """Log the results of the splits."""
+
+    def dendrogram(self, model: TrainedModel, blocks: Sequence[Block], alpha: float | None) -> None:
+        """Log a picture of a test tree."""
 
     def finish(self, *, failed: bool) -> None:
-        """Write the file; columns are known only now."""
-        self.logger.flush()
-        columns = list(dict.fromkeys(key for row in self._rows for key in row))
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self._rows)
-        write_text(self._file, stream.getvalue())
+        """End the log."""
 
 
-class WandbTracker(Tracker):
+def _csv_logger(folder: Path) -> CSVLogger:
+    """``metrics.csv`` in a folder, one row per epoch."""
+    logger = CSVLogger(folder, name="", version="")
+    with warnings.catch_warnings():  # that the folder has other files, and that an old log goes
+        warnings.simplefilter("ignore", UserWarning)
+        assert logger.experiment is not None
+    return logger
+
+
+class WandbJobLogger(JobLogger):
     """One W&B run per job: metrics per epoch, results, a picture.
 
     Args:
         settings: of the job.
         dataset: its data.
-        splits: that are worked on.
+        splits: that are trained or evaluated.
         folder: of the job; W&B's files go there.
     """
 
     def __init__(
         self, settings: Settings, dataset: Dataset, splits: Sequence[int], folder: Path
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self.run: Any = None
         self._drawn = False
         for mode in modes_to_try(os.environ):
             self._attempt(partial(self._open, settings, dataset, splits, folder, mode))
             if self.run is not None:
                 break
-        self.logger: EpochLogger = EpochLogger(self.log)
+        super().__init__(self.run is not None and _GuardedWandbLogger(self.run, self._guarded))
 
     def _open(
         self, settings: Settings, dataset: Dataset, splits: Sequence[int], folder: Path, mode: Mode
@@ -141,13 +123,8 @@ class WandbTracker(Tracker):
         for kind in ("train/*", "dev/*", "alpha/*", "splits/*"):
             self.run.define_metric(kind, step_metric="epoch")
 
-    def log(self, values: Mapping[str, Any]) -> None:
-        """Log numbers, pictures or tables."""
-        self._guarded(lambda: self.run.log(dict(values)))
-
     def results(self, results: Sequence[Mapping[str, Any]]) -> None:
         """Means per linkage into the summary, and a table with one row per split and linkage."""
-        self.logger.flush()
 
         def send() -> None:
             import wandb
@@ -181,7 +158,6 @@ class WandbTracker(Tracker):
 
     def finish(self, *, failed: bool) -> None:
         """Finish the run: without it the next job of this process would log into it."""
-        self.logger.flush()
         self._guarded(lambda: self.run.finish(exit_code=int(failed)))
 
     def _guarded(self, call: Callable[[], Any]) -> None:
@@ -195,6 +171,17 @@ class WandbTracker(Tracker):
         except Exception as problem:
             _logger.warning("W&B: %s: %s; going on without it", type(problem).__name__, problem)
             self.run = None
+
+
+class _GuardedWandbLogger(WandbLogger):
+    """Lightning's logger, with metrics sent through a guard."""
+
+    def __init__(self, run: Any, guard: Callable[[Callable[[], Any]], None]) -> None:
+        super().__init__(experiment=run)
+        self._guard = guard
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        self._guard(partial(super().log_metrics, metrics, step))
 
 
 def run_config(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> dict[str, Any]:
@@ -227,8 +214,8 @@ def has_key(environment: Mapping[str, str]) -> bool:
     if environment.get("WANDB_API_KEY"):
         return True
     host = urlparse(environment.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
-    place = Path(environment.get("NETRC", Path(environment.get("HOME", "~")) / ".netrc"))
+    path = Path(environment.get("NETRC", Path(environment.get("HOME", "~")) / ".netrc"))
     try:
-        return netrc.netrc(place.expanduser()).authenticators(host) is not None
+        return netrc.netrc(path.expanduser()).authenticators(host) is not None
     except (OSError, netrc.NetrcParseError):
         return False

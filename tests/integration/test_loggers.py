@@ -13,7 +13,7 @@ import wandb
 import wandb_file
 from experiment_runs import arguments, composed, result, run_here
 from supclust.cli import main as cli
-from supclust.experiment import tracking, training
+from supclust.experiment import loggers, training
 from supclust.experiment.run import run
 
 
@@ -37,6 +37,8 @@ def run_with_wandb(folder: Path, *more: str) -> None:
 def test_an_offline_run_holds_metrics_summary_config_table_and_picture(tmp_path: Path) -> None:
     more = ("objective=exp_alpha", "split=[0,1]", "trainer.purity_every=1", "logger.tags=[mine]")
     run_with_wandb(tmp_path, *more, "sweep.group=sweep-1")
+    assert wandb.run is None
+    wandb.teardown()  # W&B's own process may not have written everything before it ends
     job = tmp_path / "outputs/vectors-points/exp_alpha/all/seed-0/splits-0,1"
     found = wandb_file.records(job)
     head = next(record.run for record in found if record.HasField("run"))
@@ -129,13 +131,13 @@ def test_an_unreachable_server_costs_a_warning_and_logs_offline(
 
 def test_online_only_with_a_key(tmp_path: Path) -> None:
     nothing = {"HOME": str(tmp_path)}
-    assert tracking.modes_to_try(nothing) == ("offline",)
-    assert tracking.modes_to_try({**nothing, "WANDB_API_KEY": "k"}) == ("online", "offline")
+    assert loggers.modes_to_try(nothing) == ("offline",)
+    assert loggers.modes_to_try({**nothing, "WANDB_API_KEY": "k"}) == ("online", "offline")
     (tmp_path / ".netrc").write_text("machine api.wandb.ai login user password k\n")
-    assert tracking.modes_to_try(nothing) == ("online", "offline")
-    assert tracking.modes_to_try({**nothing, "WANDB_BASE_URL": "https://other"}) == ("offline",)
-    assert tracking.modes_to_try({**nothing, "WANDB_MODE": "offline"}) == ("offline",)
-    assert tracking.modes_to_try({**nothing, "WANDB_MODE": "disabled"}) == ("disabled",)
+    assert loggers.modes_to_try(nothing) == ("online", "offline")
+    assert loggers.modes_to_try({**nothing, "WANDB_BASE_URL": "https://other"}) == ("offline",)
+    assert loggers.modes_to_try({**nothing, "WANDB_MODE": "offline"}) == ("offline",)
+    assert loggers.modes_to_try({**nothing, "WANDB_MODE": "disabled"}) == ("disabled",)
 
 
 def test_csv_has_a_row_per_epoch(tmp_path: Path) -> None:
