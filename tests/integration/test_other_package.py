@@ -15,6 +15,8 @@ from supclust import SupervisedHAC
 from supclust.cli import main as cli
 
 MODULE = '''
+import pytorch_lightning as pl
+
 from supclust.losses import all_pairs_loss
 from supclust.objectives import Objective
 
@@ -33,6 +35,16 @@ class Doubled(Objective):
         return self.factor * all_pairs_loss(
             dissimilarity, batch.labels, lengths=batch.lengths, block_reduction="none", **hinges
         )
+'''
+MODULE += '''
+
+class Epochs(pl.Callback):
+    """Counts epochs."""
+
+    count = 0
+
+    def on_train_epoch_end(self, trainer, pl_module):
+        Epochs.count += 1
 '''
 YAML = """
 # All pairs, with a factor.
@@ -66,6 +78,13 @@ def test_train_py_sweeps_it(package: Path, tmp_path: Path) -> None:
     assert own["status"] == "done" and own["objective"] == "doubled"
     assert own["config"]["objective_options"] == {"factor": 3.0}
     assert "objective_options" not in result(tmp_path, "all_pairs", 0, "average")["config"]
+
+
+def test_train_py_takes_its_callback(package: Path, tmp_path: Path) -> None:
+    words = [*arguments(tmp_path), "objective=exp_zero", "linkage=average"]
+    assert train_here(*words, "+callbacks.epochs._target_=elsewhere.Epochs") == 0
+    assert sys.modules["elsewhere"].Epochs.count == 3
+    assert "callbacks" not in result(tmp_path, "exp_zero", 0, "average")["config"]
 
 
 def test_fit_and_the_estimator_find_it_by_name(package: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ _NOT_ARGUMENTS = {
     "objective": ("name",),
     "dissimilarity": ("name",),
     "trainer": ("precision", "threads"),
+    "callbacks": (),
 }
 
 
@@ -98,7 +99,7 @@ class Settings:
             recipe=_values(config["recipe"]),
             trainer=_values(config["trainer"]),
             logger=_values(config["logger"]),
-            targets={group: _target(group, config[group]) for group in _NOT_ARGUMENTS},
+            targets={group: _target(group, config.get(group, {})) for group in _NOT_ARGUMENTS},
             splits=splits,
             splits_text="all" if asked == "all" else ",".join(map(str, splits)),
             seed=int(config["seed"]),

@@ -72,7 +72,8 @@ def train(
     """
     pl.seed_everything(settings.seed, verbose=False)
     options = options_of(settings)
-    trainer = settings.build("trainer")(devices=1, logger=logger, callbacks=list(callbacks))
+    observers = [*callbacks, *settings.build("callbacks").values()]
+    trainer = settings.build("trainer")(devices=1, logger=logger, callbacks=observers)
     parts = parts_of(settings, dataset, splits)
     given: dict[str, Any] = {"splits": splits, "trainer": trainer, "ckpt_path": ckpt_path}
     return fit_splits(parts, dataset.feature_names, options, **given)
