@@ -17,7 +17,7 @@ from supclust.data.block import Block, FloatArray, IntArray, Kind, encode_labels
 
 @dataclass(frozen=True)
 class Blocks:
-    """The rows of an input, block by block; features are made when they are asked for.
+    """The rows of an input, block by block; features are computed on request.
 
     Attributes:
         kind: of the features.
@@ -44,14 +44,14 @@ class Blocks:
         """
         known_of = [np.flatnonzero(codes[rows] >= 0) for rows in self.rows]
         used = [k for k, known in enumerate(known_of) if len(known) >= 2]
-        found: dict[Hashable, Block] = {}
+        blocks: dict[Hashable, Block] = {}
         for k in sorted(used, key=lambda k: int(self.rows[k][known_of[k][0]])):
             name, rows, known = self.names[k], self.rows[k], known_of[k]
             labels, clusters = encode_labels([str(code) for code in codes[rows]])
             ids = tuple(str(row) for row in rows)
             whole = Block(str(name), ids, labels, self.kind, self.features(k), clusters)
-            found[name] = whole if len(known) == len(rows) else whole.select(known)
-        return found
+            blocks[name] = whole if len(known) == len(rows) else whole.select(known)
+        return blocks
 
 
 def rows_by_group(groups: Any, n: int) -> tuple[list[Hashable], list[IntArray]]:

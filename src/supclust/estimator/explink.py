@@ -34,7 +34,7 @@ class ExpLinkClustering(ClusterMixin, BaseEstimator):
         children_ (ndarray): (n - 1, 2) nodes of each merge; leaves are 0 to n - 1, merge k makes
             node n + k.
         distances_ (ndarray): (n - 1,) heights of the merges, ascending.
-        linkage_matrix_ (ndarray): (n - 1, 4) the tree in SciPy's form.
+        linkage_matrix_ (ndarray): (n - 1, 4) the tree in SciPy's format.
         n_features_in_ (int): columns of X.
 
     >>> ExpLinkClustering(2, alpha=-1.0).fit_predict([[0.0], [0.2], [3.0]])

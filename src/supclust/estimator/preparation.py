@@ -83,7 +83,7 @@ def hold_out(
         seed: of the draw.
 
     Returns:
-        Training blocks; dev blocks, none where there are too few clusters to hold any out.
+        Training blocks; dev blocks, none where there are not enough clusters to hold any out.
     """
     if share is not None and not 0 <= share < 1:
         raise ValueError(
@@ -153,13 +153,13 @@ def feature_names(estimator: Any, d: int) -> tuple[str, ...]:
     names = estimator.feature_names
     if names is None and estimator.pairs is None:
         names = getattr(estimator, "feature_names_in_", None)
-    found = tuple(f"x{k}" for k in range(d)) if names is None else tuple(map(str, names))
-    if len(found) != d:
+    complete = tuple(f"x{k}" for k in range(d)) if names is None else tuple(map(str, names))
+    if len(complete) != d:
         raise ValueError(
-            f"feature_names must name each of the {d} features; received {len(found)}. "
+            f"feature_names must name each of the {d} features; received {len(complete)}. "
             "Give as many names as features, or none."
         )
-    return found
+    return complete
 
 
 def saved_parameters(estimator: Any, alpha: float) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class SupervisedHAC(BaseEstimator):
     """
 
     # Under metadata routing groups go wherever they are given to (set_config in scikit-learn).
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012 - scikit-learn's form
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012 - as scikit-learn reads it
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     # A pipeline's score insists that the last step has heard of weights; given any, it refuses.
     __metadata_request__score = {"groups": True, "sample_weight": None}  # noqa: RUF012
@@ -195,11 +195,12 @@ class SupervisedHAC(BaseEstimator):
             count = n_clusters.get(name) if isinstance(n_clusters, Mapping) else n_clusters
             height = self.threshold_ if count is None else None
             if len(rows) == 1 and count in (None, 1):  # nothing to compare it with
-                found = np.zeros(1, np.int64)
+                block_labels = np.zeros(1, np.int64)
             else:
-                found = self.model_.labels(blocks.features(k), n_clusters=count, threshold=height)
-            labels[rows] = found + next_label
-            next_label += int(found.max(initial=-1)) + 1
+                features = blocks.features(k)
+                block_labels = self.model_.labels(features, n_clusters=count, threshold=height)
+            labels[rows] = block_labels + next_label
+            next_label += int(block_labels.max(initial=-1)) + 1
         return labels
 
     def fit_predict(self, X: Any, y: Any, groups: ArrayLike | None = None) -> IntArray:
@@ -210,7 +211,7 @@ class SupervisedHAC(BaseEstimator):
         return self.fit(X, y, groups).predict(X, groups)
 
     def linkage_matrix(self, X: Any) -> Floats:
-        """Z, (n - 1, 4): the tree of one block in SciPy's form."""
+        """Z, (n - 1, 4): the tree of one block in SciPy's format."""
         check_is_fitted(self, "model_")
         blocks = read_blocks(self, X, None, reset=False)
         if len(blocks.rows) != 1:
@@ -265,15 +266,15 @@ class SupervisedHAC(BaseEstimator):
         saved = model.record.get("estimator") or {}
         known = {name: value for name, value in saved.items() if name in cls().get_params()}
         settings = {"linkage": model.linkage, "feature_names": list(model.feature_names), **known}
-        found = cls(model.objective, pairs=pairs, **settings)
+        estimator = cls(model.objective, pairs=pairs, **settings)
         columns = len(model.feature_names) if model.kind == "vectors" else None
         columns = model.record.get("n_features_in", columns)
         if columns is not None:
-            found.n_features_in_ = int(columns)
+            estimator.n_features_in_ = int(columns)
         if model.record.get("feature_names_in"):
-            found.feature_names_in_ = np.array(model.record["feature_names_in"], dtype=object)
-        found._adopt(model)
-        return found
+            estimator.feature_names_in_ = np.array(model.record["feature_names_in"], dtype=object)
+        estimator._adopt(model)
+        return estimator
 
     def _adopt(self, model: TrainedModel) -> None:
         self.model_ = model

@@ -108,7 +108,7 @@ def _with_cut(model: TrainedModel, folder: Path, linkage: str | None) -> Trained
 
     Args:
         model: of a training.
-        folder: that was asked for: of a result, or of the training itself.
+        folder: that the caller named: of a result, or of the training itself.
         linkage: which; ``None``: ``exp`` if it is there, else the first.
     """
     cuts: dict[str, dict[str, Any]] = {}

@@ -39,7 +39,7 @@ DEFAULTS: dict[Kind, dict[str, Any]] = {
 
 
 def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The default recipe of a kind of data with the given settings in place of its own.
+    """The default recipe of a kind of data with the given settings instead of its own.
 
     Args:
         kind: ``vectors`` or ``pairs``.

@@ -1,4 +1,4 @@
-"""`result.json`, the unit of truth: written atomically, read with distrust."""
+"""Read ``result.json``, one per job and split: checked, and compared with other settings."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any], prefix: str =
     >>> differences({"a": 1, "b": {"c": 2}}, {"a": 1, "b": {"c": 3}})
     ['b.c: 2 there, 3 here']
     """
-    found = []
+    changes = []
     for key in dict.fromkeys([*here, *there]):
         one, other = there.get(key, "nothing"), here.get(key, "nothing")
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            found += differences(one, other, f"{prefix}{key}.")
+            changes += differences(one, other, f"{prefix}{key}.")
         elif one != other:
-            found.append(f"{prefix}{key}: {_short(one)} there, {_short(other)} here")
-    return found
+            changes.append(f"{prefix}{key}: {_short(one)} there, {_short(other)} here")
+    return changes
 
 
 def _short(value: Any) -> str:

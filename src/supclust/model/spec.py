@@ -62,13 +62,13 @@ def build_module(
             f"the dissimilarity of this model is {spec.get('class', name)}, which cannot be built "
             "from its name. Load the model with dissimilarity=..., made as it was for training."
         )
-    found = DISSIMILARITIES.load(name)
+    chosen = DISSIMILARITIES.load(name)
     if name == "encoder":
         from supclust.dissimilarity.encoder import perceptron
 
-        made = found(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
+        made = chosen(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
         return cast("Dissimilarity", made)
-    return build_class(found, spec["kind"], spec["d"], splits, seed)
+    return build_class(chosen, spec["kind"], spec["d"], splits, seed)
 
 
 def build_class(

@@ -277,5 +277,5 @@ def _as_floats(features: NDArray[Any]) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"features must be numbers; received {features.dtype} ({error}). "
-            "Turn text into numbers first."
+            "Convert text to numbers first."
         ) from None

@@ -1,4 +1,4 @@
-"""The defaults for people's own data are those of the configuration files."""
+"""The defaults for users' own data are those of the configuration files."""
 
 from __future__ import annotations
 

@@ -199,6 +199,42 @@ def test_a_newer_or_incomplete_description_is_refused(tmp_path: Path) -> None:
             load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"objective": 3}, "objective must be a name; received 3"),
+        ({"feature_names": "abc"}, "feature_names must be a list of names"),
+        ({"feature_names": ["a"]}, "vectors or pairs with d=1; received"),
+        ({"dissimilarity": {"kind": "vectors", "d": 3}}, "module spec with a name"),
+        ({"dissimilarity": {"name": "mahalanobis", "kind": "points", "d": 3}}, "vectors or pairs"),
+        ({"dissimilarity": {"name": "linear", "kind": "pairs", "d": 3}}, "'average_weight' must"),
+        ({"cut": {"linkage": "exp", "alpha": None, "threshold": 1.0}}, "cut must have a linkage"),
+        ({"cut": {"linkage": "ward", "alpha": 0.0, "threshold": 1.0}}, "received .*ward"),
+        ({"cut": [1]}, "cut must have a linkage, alpha and threshold"),
+    ],
+)
+def test_every_field_is_checked(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    model_of(Mahalanobis(3)).save(tmp_path)
+    described = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "model.json").write_text(json.dumps({**described, **change}))
+    with pytest.raises(ValueError, match=rf"model\.json is damaged: .*{message}"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.zeros((3, 2), np.float32), r"floats of shape \(3, 3\); received float32 \(3, 2\)"),
+        (np.zeros((3, 3), np.int64), r"floats of shape \(3, 3\); received int64"),
+        (np.full((3, 3), np.nan), "must be finite"),
+    ],
+)
+def test_weights_are_checked(tmp_path: Path, weight: np.ndarray, message: str) -> None:
+    replace(model_of(Mahalanobis(3)), weights={"weight": weight}).save(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        load(tmp_path)
+
+
 def test_a_record_is_checked(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"must not use the keys .*received cut"):
         model_of(Mahalanobis(3), record={"cut": 1}).save(tmp_path)
