@@ -126,6 +126,11 @@ class Settings:
         try:
             return instantiate(self.targets[group], _convert_="all", **more)
         except InstantiationException as error:
+            if isinstance(error.__cause__, ImportError):
+                raise ValueError(
+                    f"the class of {group} cannot be imported: {error.__cause__} "
+                    f"Correct its _target_, or install its package."
+                ) from error
             raise error.__cause__ or error from None  # as if it had been called directly
 
     @property

@@ -157,3 +157,9 @@ def test_classes_of_a_stored_configuration_are_not_run(default: dict[str, Any]) 
     assert loader["name"] == "faces"
     identity = Settings.from_config(default).training_identity(0, "d")
     assert settings.training_identity(0, "d") == identity
+
+
+def test_a_class_that_cannot_be_imported_is_an_error_of_usage(default: dict[str, Any]) -> None:
+    settings = changed(default, objective___target_="nowhere.Objective")
+    with pytest.raises(ValueError, match=r"class of objective cannot be imported: .*nowhere"):
+        settings.build("objective")
