@@ -5,10 +5,8 @@ Public names are imported on first use, so ``import supclust`` loads neither tor
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from supclust._compiled import forget_outdated
 from supclust._lazy import attach
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from supclust.hac._linkage import linkage as linkage
 
 __version__ = "0.1.0"
-
-forget_outdated(Path(__file__).parent)  # before anything compiled is loaded
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -7,15 +7,15 @@ A ``fill_*`` kernel writes the matrices of blocks ``begin`` to ``end`` one after
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from supclust.data.records.compare_kernel import new_marks, score_rows
 from supclust.hac.cpu.dispatch import SMALL
+from supclust.hac.cpu.nn_chain import merge_all
 from supclust.hac.cpu.simd.argmin import argmax, argmin
-from supclust.hac.cpu.small_tree import merge_all
+from supclust.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -23,7 +23,7 @@ def _root(parent, i):
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label(pairs, heights, threshold, n_clusters, labels):
     """Apply the merges that the cut keeps and number the clusters by first appearance."""
     n = labels.size
@@ -49,7 +49,7 @@ def _label(pairs, heights, threshold, n_clusters, labels):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _cluster_square(psi, weight, low, high, cut, labels):
     """Cluster one matrix in place; the number of clusters, or -1 for NaN or huge values."""
     n = psi.shape[0]
@@ -61,7 +61,7 @@ def _cluster_square(psi, weight, low, high, cut, labels):
     return _label(pairs, heights, cut.threshold, cut.n_clusters, labels)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _square_range(psi):
     """Smallest and largest value off the diagonal, which is overwritten; NaN if there is one."""
     n = psi.shape[0]
@@ -77,7 +77,7 @@ def _square_range(psi):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances(across, start, stop, psi):
     """Rows ``start`` to ``stop`` of Euclidean distances; O(n^2 k).
 
@@ -97,7 +97,7 @@ def distances(across, start, stop, psi):
             row[j] = np.sqrt(row[j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gap_scores(across, start, stop, weight, bias, psi):
     """Rows ``start`` to ``stop`` of w . |x - x'| + b."""
     for i in range(start, stop):
@@ -110,7 +110,7 @@ def gap_scores(across, start, stop, weight, bias, psi):
                 row[j] += w * abs(coordinate[j] - own)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_points(points, starts, weight, bias, begin, end, squares):
     """Matrices of blocks of points; see `flat_points`."""
     offset = 0
@@ -130,7 +130,7 @@ def fill_points(points, starts, weight, bias, begin, end, squares):
             distances(across, 0, n, psi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_records(records, layout, starts, weight, bias, begin, end, squares):
     """Matrices of blocks of records; see `flat_records`."""
     marks = new_marks(records)
@@ -146,7 +146,7 @@ def fill_records(records, layout, starts, weight, bias, begin, end, squares):
         score_rows(records, layout, rows, 0, n, weight, bias, psi, features, marks)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def label_squares(squares, starts, cut, labels, counts, begin, end):
     """Cluster blocks ``begin`` to ``end`` by their matrices, which are overwritten."""
     buffer = np.empty(0, squares.dtype)
@@ -167,7 +167,7 @@ def label_squares(squares, starts, cut, labels, counts, begin, end):
         counts[k] = _cluster_square(psi, weight, low, high, cut, labels[starts[k] : starts[k + 1]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_part(records, layout, rows, weight, bias, psi, begin, end):
     """Rows ``begin`` to ``end`` of the matrix of some records."""
     features = np.empty((rows.size, weight.size), np.float32)
@@ -175,7 +175,7 @@ def score_part(records, layout, rows, weight, bias, psi, begin, end):
     score_rows(records, layout, rows, begin, end, weight, bias, psi, features, marks)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def centre(points, starts, out, begin, end):
     """Points of blocks ``begin`` to ``end`` minus the mean of their block, in float32."""
     for k in range(begin, end):
@@ -188,7 +188,7 @@ def centre(points, starts, out, begin, end):
                 out[i, f] = points[i, f] - mean
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def embed(points, starts, across, out, begin, end):
     """Points of blocks ``begin`` to ``end``, centred, times ``across``, (d, k)."""
     centred = np.empty((0, points.shape[1]), np.float32)
@@ -206,7 +206,7 @@ def embed(points, starts, across, out, begin, end):
                     row[g] += value * line[g]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_components(i, j, value, ends, starts, missing, begin, end, squares):
     """Matrices of connected components; pairs without an edge have the value ``missing``."""
     offset = 0

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from supclust.dissimilarity.base import Inputs
+from supclust.kernels import kernel
 
 Group = tuple[Tensor, list[int]]  # pair features (e, d), and the blocks that have them
 Floats = NDArray[np.floating]
@@ -172,7 +172,7 @@ def _pair_index(blocks: list[int], m: int, device: torch.device) -> tuple[Tensor
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move_pairs(condensed: Floats, square: Floats, gather: bool) -> None:
     """Write (e,) values into both triangles of (n, n), or gather the sums of both triangles."""
     n = square.shape[0]

@@ -9,20 +9,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supclust.hac.cpu import dispatch as chain
-from supclust.hac.cpu.condensed import is_plain_vector, points_of
-from supclust.hac.cpu.dispatch import Tree, build_small, build_tree, fill_square
+from supclust.hac.cpu import dispatch
+from supclust.hac.cpu.dispatch import Tree, build_small, build_tree
+from supclust.hac.cpu.fill import Floats, fill_square, points_of
 from supclust.hac.cpu.forest import grow
-from supclust.hac.cpu.numbering import number_merges
-from supclust.hac.cpu.prim import go_on, nothing_reached, prim_in_order
-from supclust.hac.cpu.small_tree import Floats
-from supclust.hac.cpu.threads import thread_count
-from supclust.hac.cpu.workspace import large_rooms, whole_lines
-from supclust.hac.family import alpha_of, overflows
+from supclust.hac.cpu.workspace import return_large_workspaces, workspace
+from supclust.hac.family import alpha_of, is_weighted, overflows
 from supclust.hac.memory import require_memory
 from supclust.hac.validation import as_floats, check_square
-
-_PICKED = 16  # numbers for each point that may be picked from a condensed vector one by one
 
 
 def linkage(
@@ -45,12 +39,11 @@ def linkage(
         them; goes into `scipy.cluster.hierarchy`'s ``dendrogram``, ``fcluster`` and ``cophenet``.
         (SciPy refuses heights below 0 there: add a constant to negative dissimilarities first.)
 
-    Ties of up to 2,000 points are broken as SciPy and fastcluster break them (but for rounding);
+    Ties of up to 3,000 points are broken as SciPy and fastcluster break them (but for rounding);
     where many dissimilarities are equal, another order may give quite another tree.
 
     Complexity: O(n^2) time; up to two matrices of memory besides the input, three for a condensed
-    vector. That of a large tree is given back lazily: the system takes it when it is needed
-    (`supclust.hac.cpu.workspace.release`: at once).
+    vector. The memory of a large tree is returned lazily: the system takes it when needed.
 
     >>> import supclust
     >>> Z = supclust.linkage([[0, 1, 9], [1, 0, 8], [9, 8, 0]], "average")
@@ -59,11 +52,14 @@ def linkage(
     """
     value = alpha_of(method, alpha)
     given = as_floats(dissimilarity)
-    Z = _linkage_in_cache(given, value)
-    if Z is None:
-        tree = (_tree_of_condensed if given.ndim == 1 else _tree_of_square)(given, value)
-        Z = np.empty((len(tree[1]), 4))
-        Z[:, :2], Z[:, 2], Z[:, 3] = tree
+    n = points_of(given) if given.ndim == 1 else len(given) if given.ndim == 2 else 0
+    Z = np.empty((max(n - 1, 0), 4))
+    fits = 1 < n <= dispatch.SMALL and given.shape in ((n, n), (n * (n - 1) // 2,))
+    try:
+        if not (fits and build_small(given, n, value, Z)):
+            Z[:, :2], Z[:, 2], Z[:, 3] = _tree(given, value)
+    finally:
+        return_large_workspaces()
     return Z
 
 
@@ -115,86 +111,28 @@ def _length(k: int, block: Floats) -> int:
     return len(block)
 
 
-def _linkage_in_cache(given: Floats, alpha: float) -> NDArray[np.float64] | None:
-    """Return Z of 2 to `chain.SMALL` points; None of others, and where `build_small` makes none."""
-    if given.ndim == 1:
-        n = points_of(given)
-    else:
-        n = len(given) if given.ndim == 2 and given.shape[0] == given.shape[1] else 0
-    if not 1 < n <= chain.SMALL:
-        return None
-    Z = np.empty((n - 1, 4))
-    return Z if build_small(given, n, alpha, Z) else None
-
-
-def _tree_of_square(matrix: Floats, alpha: float) -> Tree:
-    n = len(matrix) if matrix.ndim else 0
-    ordinary = matrix.shape == (n, n) and matrix.flags.c_contiguous and n > 1
-    if ordinary and alpha == -math.inf and n > chain.SMALL and thread_count() > 1:
-        return _single_while_checking(matrix)
-    return _checked_tree(matrix, alpha)
-
-
-def _tree_of_condensed(condensed: Floats, alpha: float) -> Tree:
-    n, kind = points_of(condensed), condensed.dtype
+def _tree(given: Floats, alpha: float) -> Tree:
+    """Build the tree of a matrix that `build_small` does not take."""
+    if given.ndim != 1:
+        return _checked_tree(given, alpha)
+    n, kind = points_of(given), given.dtype
     if n < 2:
         return _checked_tree(np.zeros((n, n), kind), alpha)
-    single = alpha == -math.inf
-    if not condensed.flags.c_contiguous:
-        require_memory(condensed.nbytes, f"a contiguous copy of {condensed.size:,} numbers")
-        condensed = np.ascontiguousarray(condensed)
-    begun = _Begun(condensed, n) if single and n > chain.SMALL else None
-    if begun and begun.done == n - 1 and is_plain_vector(condensed):
-        return number_merges(begun.pairs, begun.heights)
-    matrices = 3 if math.isfinite(alpha) and alpha else 1 + (alpha > -math.inf)
+    copied = not given.flags.c_contiguous
+    matrices = 2 + is_weighted(alpha) - (alpha == -math.inf)
     require_memory(
-        matrices * n * n * condensed.itemsize, f"clustering {n:,} points from a condensed vector"
+        matrices * n * n * kind.itemsize + copied * given.nbytes,
+        f"clustering {n:,} points from a condensed vector",
     )
-    with large_rooms((n, whole_lines(n, kind)), dtype=kind) as (square,):
-        plain, low, high = fill_square(condensed, square, streamed=True)
-        if plain and begun:
-            return begun.finish(square)
-        if plain and not overflows(alpha, float(np.finfo(kind).max)):
-            return build_tree(square, alpha, low, high)
-        np.fill_diagonal(square, 0.0)  # it was anything, and may be converted
-        return _checked_tree(square[:, :n], alpha)
-
-
-class _Begun:
-    """Single linkage of a condensed vector, without a square as long as points come in order."""
-
-    def __init__(self, condensed: Floats, n: int) -> None:
-        self.pairs, self.heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1, condensed.dtype)
-        self.nearest = nothing_reached(n, condensed)
-        merges = self.pairs, self.heights, self.nearest
-        self.done: int = prim_in_order(condensed, n, *merges, _PICKED * n)
-
-    def finish(self, square: Floats) -> Tree:
-        """Read the rest from the square."""
-        go_on(square, self.pairs, self.heights, self.nearest, self.done)
-        return number_merges(self.pairs, self.heights)
+    square = workspace("square", n * n, kind).reshape(n, n)
+    moderate, low, high = fill_square(np.ascontiguousarray(given), square)
+    if moderate and not overflows(alpha, float(np.finfo(kind).max)):
+        return build_tree(square, alpha, low, high)
+    np.fill_diagonal(square, 0.0)  # it was undefined, and may be converted
+    return _checked_tree(square, alpha)
 
 
 def _checked_tree(matrix: Floats, alpha: float) -> Tree:
-    listed = matrix.size > chain.SMALL**2 and alpha > -math.inf
-    checked = check_square(matrix, alpha, listed=listed)
-    children, heights, sizes = build_tree(
-        checked.values, alpha, checked.low, checked.high, checked.before
-    )
-    return children, checked.restore(heights), sizes
-
-
-def _single_while_checking(matrix: Floats) -> Tree:
-    """Build the single-linkage tree beside the check, which takes as long.
-
-    Prim's algorithm comes to an end whatever it reads; where the check finds that the matrix must
-    be repaired first, its tree is thrown away.
-    """
-    tree: list[Tree] = []
-    checked = check_square(
-        matrix, -math.inf, meanwhile=lambda: tree.append(build_tree(matrix, -math.inf, 0.0, 0.0))
-    )
-    if checked.values is not matrix:
-        tree = [build_tree(checked.values, -math.inf, checked.low, checked.high)]
-    children, heights, sizes = tree[0]
+    checked = check_square(matrix, alpha)
+    children, heights, sizes = build_tree(checked.values, alpha, checked.low, checked.high)
     return children, checked.restore(heights), sizes

@@ -163,6 +163,11 @@ def infinite_above(max_abs: float) -> float:
     return 1.5 * max_abs + 1.0
 
 
+def is_weighted(alpha: float) -> bool:
+    """Whether pairs of clusters carry weights: the alpha is finite and not 0."""
+    return alpha != 0.0 and math.isfinite(alpha)
+
+
 def overflows(alpha: float, largest: float) -> bool:
     """Whether a finite alpha lies beyond the largest number of a float type."""
     return largest < abs(alpha) < math.inf

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
 from supclust.hac.dendrogram import Dendrogram
+from supclust.kernels import kernel
 
 INF = float("inf")
 Ints = NDArray[np.int64]
@@ -138,7 +138,7 @@ def _reduced(values: Tensor, meeting: Tensor, n: int, how: str, start: float) ->
     return values.new_full((len(values), n), start).scatter_reduce(1, meeting, values, how)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _leaf_order(children: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     """Points in tree order (b, n), and the merge that joins position p - 1 to p (b, n).
 

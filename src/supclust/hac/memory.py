@@ -11,12 +11,12 @@ _ALWAYS_FITS = 2**24
 
 
 def available_bytes() -> int | None:
-    """Return the memory this process can still take, or None where the system does not tell."""
-    known = [room for room in (_machine_room(), _container_room()) if room is not None]
-    return min(known, default=None)
+    """Return the memory this process can still take, or None where the system does not say."""
+    limits = [limit for limit in (_machine_limit(), _container_limit()) if limit is not None]
+    return min(limits, default=None)
 
 
-def _machine_room() -> int | None:
+def _machine_limit() -> int | None:
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -27,7 +27,7 @@ def _machine_room() -> int | None:
     return None
 
 
-def _container_room() -> int | None:
+def _container_limit() -> int | None:
     group = Path("/sys/fs/cgroup")
     try:
         most = (group / "memory.max").read_text().strip()
@@ -43,7 +43,7 @@ def require_memory(needed: int, purpose: str) -> None:
         return
     available = available_bytes()
     if available is not None and needed > available:
-        release()  # what an earlier tree has left may be counted as used
+        release()  # workspaces of earlier trees may be counted as used
         available = available_bytes()
     if available is not None and needed > available:
         raise ValueError(

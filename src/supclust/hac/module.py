@@ -9,12 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from supclust.hac.batch_validation import as_batch, check_lengths, check_values
 from supclust.hac.cpu.forest import build_forest
 from supclust.hac.dendrogram import Dendrogram
-from supclust.hac.device.reciprocal_pairs import rounds_tree
 from supclust.hac.family import alpha_of, alphas_of_blocks, check_alpha, nearest_linkage
 from supclust.hac.heights import merge_heights
+from supclust.hac.validation import as_batch, check_batch, check_lengths
 
 Kernel = Literal["auto", "cpu", "device"]
 
@@ -96,7 +95,9 @@ class ExpLinkHAC(nn.Module):
     def _build(self, batch: Tensor, lengths: Tensor, alphas: Tensor) -> Dendrogram:
         on_host = self.kernel == "cpu" or (self.kernel == "auto" and batch.device.type == "cpu")
         if not on_host:
-            check_values(batch, lengths)
+            from supclust.hac.device.reciprocal_pairs import rounds_tree
+
+            check_batch(batch, lengths)
             return rounds_tree(batch, lengths, alphas)
         # The host kernel checks each block while it reads it.
         arrays = build_forest(*(tensor.cpu().numpy() for tensor in (batch, lengths, alphas)))

@@ -13,6 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import SpectralClustering
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from supclust.hac.validation import check_square
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Side = NDArray[np.bool_]
@@ -40,12 +42,12 @@ def recursive_sparsest_cut(
         dissimilarity: (n, n) symmetric, n >= 1; no NaN or -inf; the diagonal is ignored.
         random_state: seed of k-means.
         cut: how step 2 reads the spectral embedding. "kmeans" is the paper's; "cluster_qr" and
-            "discretize" are scikit-learn's faster readings; "fiedler" solves the same problem
+            "discretize" are scikit-learn's faster ways; "fiedler" solves the same problem
             without scikit-learn, the exact one-dimensional 2-means of the Fiedler vector, and is
             the fastest.
 
     Returns:
-        (n - 1, 4) tree in SciPy form. A top-down tree has no linkage: the height of a node is the
+        (n - 1, 4) SciPy's Z. A top-down tree has no linkage: the height of a node is the
         number of points under it, which grows towards the root.
 
     Complexity: O(n^3) per split in the eigenvectors, n - 1 splits; memory O(n^2).
@@ -77,7 +79,7 @@ def random_tree(n: int, rng: np.random.Generator | int = 0) -> Floats:
         rng: generator, or a seed for one.
 
     Returns:
-        (n - 1, 4) tree in SciPy form; the height of a merge is its rank, 1 to n - 1.
+        (n - 1, 4) tree in SciPy's format; the height of a merge is its rank, 1 to n - 1.
 
     Complexity: O(n).
 
@@ -107,31 +109,12 @@ def random_tree(n: int, rng: np.random.Generator | int = 0) -> Floats:
 
 def _similarity(dissimilarity: ArrayLike) -> Floats:
     """Largest finite dissimilarity minus each one; 0 for infinite ones and on the diagonal."""
-    D = np.array(dissimilarity, dtype=np.float64)
-    if D.ndim != 2 or D.shape[0] != D.shape[1] or len(D) == 0:
-        raise ValueError(
-            "dissimilarity must be a square matrix of at least one point; "
-            f"received shape {D.shape}; "
-            "use scipy.spatial.distance.squareform for a condensed one"
-        )
+    checked = check_square(dissimilarity, 0.0)
+    D = np.array(checked.values, dtype=np.float64)
     np.fill_diagonal(D, np.inf)
-    bad = np.argwhere(np.isnan(D) | np.isneginf(D))
-    if len(bad):
-        i, j = bad[0]
-        raise ValueError(
-            f"dissimilarity must hold numbers above -inf; received {D[i, j]} at [{i}, {j}]; "
-            "repair such pairs, with +inf for points that are never alike"
-        )
-    infinite = np.isinf(D)
-    uneven = np.argwhere(~np.isclose(D, D.T, rtol=1e-4, atol=1e-8))
-    if len(uneven):
-        i, j = uneven[0]
-        raise ValueError(
-            f"dissimilarity must be symmetric; received {D[i, j]} at [{i}, {j}] but {D[j, i]} at "
-            f"[{j}, {i}]; pass (D + D.T) / 2"
-        )
-    similarity = np.where(infinite, 0.0, D.max(initial=-np.inf, where=~infinite) - D)
-    return 0.5 * similarity + 0.5 * similarity.T
+    infinite = checked.infinite_above < D
+    np.fill_diagonal(infinite, True)
+    return np.where(infinite, 0.0, D.max(initial=-np.inf, where=~infinite) - D)
 
 
 def _all_splits(
@@ -155,7 +138,7 @@ def _two_sides(similarity: Floats, split: Callable[[Floats], Side | None]) -> Si
     n = len(similarity)
     halves = np.arange(n) < (n + 1) // 2
     if np.ptp(similarity[~np.eye(n, dtype=np.bool_)]) == 0:
-        return halves  # all alike, or only two points: nothing to see for any method
+        return halves  # all alike, or only two points: no method can tell them apart
     count, component = connected_components(similarity > 0, directed=False)
     if count > 1:
         return np.asarray(component == np.bincount(component).argmax())

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from supclust.kernels import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,7 +26,7 @@ def check_tree(Z: ArrayLike) -> Floats:
     -inf are refused, since no cut could lie below them.
 
     Args:
-        Z: (n - 1, 4) merges in SciPy form, n >= 1.
+        Z: (n - 1, 4) merges in SciPy's format, n >= 1.
 
     Returns:
         (n - 1, 4) float64, C-contiguous; the input itself where it already is that.
@@ -83,7 +84,7 @@ def children_of(tree: Floats) -> Ints:
     return np.ascontiguousarray(tree[:, :2], dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_counts(children: Ints) -> Ints:
     """(2n - 1,) number of points under every node, leaves first; O(n)."""
     n = children.shape[0] + 1
@@ -93,7 +94,7 @@ def leaf_counts(children: Ints) -> Ints:
     return sizes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joining_heights(children: Ints, heights: Floats) -> Floats:
     """(n - 1,) height at which each merge takes effect: the largest one in its subtree; O(n).
 
@@ -119,7 +120,7 @@ def cut_tree(Z: ArrayLike, *, height: float | None = None, n_clusters: int | Non
     so it always gives exactly that many clusters.
 
     Args:
-        Z: (n - 1, 4) tree in SciPy form.
+        Z: (n - 1, 4) tree in SciPy's format.
         height: where to cut; any number, +-inf included.
         n_clusters: how many clusters to leave, 1 to n. Give exactly one of the two.
 
@@ -135,17 +136,20 @@ def cut_tree(Z: ArrayLike, *, height: float | None = None, n_clusters: int | Non
     children = children_of(tree)
     joined = joining_heights(children, np.ascontiguousarray(tree[:, 2]))
     if height is not None and n_clusters is None:
-        return cut_labels(children, joined <= _checked_height(height))
-    if n_clusters is not None and height is None:
-        return cut_labels(children, _lowest_merges(joined, n_clusters))
-    _refuse(
-        "give exactly one of height and n_clusters",
-        f"height={height}, n_clusters={n_clusters}",
-        "drop one, or pass the missing one",
-    )
+        applied = joined <= _checked_height(height)
+    elif n_clusters is not None and height is None:
+        applied = _lowest_merges(joined, n_clusters)
+    else:
+        _refuse(
+            "give exactly one of height and n_clusters",
+            f"height={height}, n_clusters={n_clusters}",
+            "drop one, or pass the missing one",
+        )
+    labels: Ints = cut_labels(children, applied)
+    return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_labels(children: Ints, applied: NDArray[np.bool_]) -> Ints:
     """(n,) labels once the ``applied`` (n - 1,) merges are done; O(n), unchecked.
 
@@ -160,11 +164,11 @@ def cut_labels(children: Ints, applied: NDArray[np.bool_]) -> Ints:
             top[children[k, 1]] = top[n + k]
     number = np.full(2 * n - 1, -1, dtype=np.int64)
     labels = np.empty(n, dtype=np.int64)
-    found = 0
+    count = 0
     for i in range(n):
         if number[top[i]] < 0:
-            number[top[i]] = found
-            found += 1
+            number[top[i]] = count
+            count += 1
         labels[i] = number[top[i]]
     return labels
 

@@ -1,141 +1,65 @@
-"""What a dissimilarity matrix must be: checked once, at the border, in one pass over tiles.
+"""What a dissimilarity matrix must be: one check for arrays, condensed vectors and tensors.
 
-The kernels behind this border rely on exact symmetry and finite values, and get both.
+Real numbers; no NaN and no -inf (+inf means "never alike"); symmetric up to a relative 1e-5
+(float32) or 1e-8 (float64) of the largest finite magnitude. The diagonal is ignored. The kernels
+behind this check rely on exact symmetry and finite values, and get both.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from supclust.hac.cpu.large.neighbour_candidates import Few, find_few, room_for_few
-from supclust.hac.cpu.simd.argmin import VECTOR_BYTES, argmax, argmin
-from supclust.hac.cpu.simd.transpose import is_mirrored
+from supclust.hac.cpu.fill import fill_square
 from supclust.hac.cpu.threads import over_parts
-from supclust.hac.family import infinite_above, infinity_stand_in, overflows
+from supclust.hac.family import infinite_above, infinity_stand_in, is_weighted, overflows
 from supclust.hac.memory import require_memory
+from supclust.kernels import kernel
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Floats = NDArray[np.floating]
 
+SYMMETRY = {4: 1e-5, 8: 1e-8}  # tolerance relative to the largest magnitude, by bytes of a number
+_LARGEST = {4: 1e30, 8: 1e290}  # magnitudes whose sums over pairs stay finite
 _TILE = 64
-_PANEL = 256  # bytes of a column that are read together, in four tiles of `is_mirrored`
-_UNEQUAL_PARTS = 32  # where the last rows take longest
-_ALONE = 2**24  # bytes below which starting threads would take longer than checking
-_SYMMETRY = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # of the largest magnitude
-_LARGEST = {np.dtype(np.float32): 1e30, np.dtype(np.float64): 1e290}  # room for sums over pairs
 
-# What `_scan` finds, one row per part.
-_LOW, _HIGH, _ASYMMETRY, _INFINITE, _BAD_I, _BAD_J, _UNEQUAL_I, _UNEQUAL_J = range(8)
+# Columns of the result of `scan_rows`: range of finite values; largest difference between the
+# triangles; number of infinite pairs; 1 for NaN or -inf; the first bad, else the most uneven pair.
+LOW, HIGH, GAP, INFINITE, BAD, ROW, COLUMN = range(7)
 
 
 class CheckedMatrix(NamedTuple):
-    """A matrix the kernels may trust.
+    """A matrix that the kernels can rely on.
 
     Attributes:
         values: (n, n) contiguous, exactly symmetric, finite off the diagonal.
         low: Smallest off-diagonal value.
         high: Largest off-diagonal value.
         infinite_above: Heights above this stand for +inf; inf when there was no infinity.
-        before: The few nearest of the points before each, if the check has listed them.
     """
 
     values: Floats
     low: float
     high: float
     infinite_above: float
-    before: Few | None = None
 
     def restore(self, heights: Floats) -> Floats:
         """Return heights with +inf where a pair "never alike" has weight."""
         return np.where(heights > self.infinite_above, np.inf, heights).astype(heights.dtype)
 
 
-@njit(cache=True, nogil=True)
-def _plain_range(  # type: ignore[no-untyped-def]
-    matrix, found, before, listed, height, first_panel, last_panel
-):
-    """Gather the range of panels of rows that are finite and exactly symmetric, at vector speed.
-
-    In passing, ``before`` gets the few nearest of the points before each, if they are ``listed``.
-
-    Where anything is out of the ordinary, ``found[panel, 2]`` is set and `_scan` looks closer.
-    """
-    n = matrix.shape[0]
-    side = VECTOR_BYTES // matrix.itemsize
-    whole = n // side * side
-    for panel in range(first_panel, last_panel):
-        top = panel * height
-        bottom = min(top + height, n)
-        low, high, mirrored = np.inf, -np.inf, True
-        for i in range(max(top, 1), bottom):
-            row = matrix[i]
-            least = row[argmin(row, 0, i)] if not listed else find_few(row, 0, i, i, before)[1]
-            low = min(low, np.float64(least))
-            high = max(high, np.float64(row[argmax(row, 0, i)]))
-            for j in range(top if i < whole else 0, i):
-                mirrored &= row[j] == matrix[j, i]
-        for left in range(0, top, side):
-            for tile in range(top, min(bottom, whole), side):
-                mirrored &= is_mirrored(matrix, matrix, tile, left)
-        found[panel, 0] = low
-        found[panel, 1] = high
-        found[panel, 2] = not (mirrored and low > -np.inf and high < np.inf)
-
-
-@njit(cache=True, nogil=True)
-def _scan(matrix, part, first_tile, last_tile):  # type: ignore[no-untyped-def]
-    """Compare the triangles tile by tile; gather range, infinities and the first bad entry."""
-    n = matrix.shape[0]
-    low, high, gap, infinite = np.inf, -np.inf, 0.0, 0.0
-    part[_BAD_I] = part[_UNEQUAL_I] = -1.0
-    for tile in range(first_tile, last_tile):
-        top = tile * _TILE
-        bottom = min(top + _TILE, n)
-        for left in range(top, n, _TILE):
-            right = min(left + _TILE, n)
-            for i in range(top, bottom):
-                for j in range(max(left, i + 1), right):
-                    a = matrix[i, j]
-                    b = matrix[j, i]
-                    if a == b and abs(a) < np.inf:
-                        low = a if a < low else low
-                        high = a if a > high else high
-                    elif a != a or b != b or a == -np.inf or b == -np.inf:
-                        part[_BAD_I], part[_BAD_J] = i, j
-                        return
-                    elif a == b:
-                        infinite += 1
-                    else:
-                        low = min(low, min(a, b))
-                        high = max(high, max(a, b))
-                        if abs(a - b) > gap or part[_UNEQUAL_I] < 0:
-                            gap = abs(a - b)
-                            part[_UNEQUAL_I], part[_UNEQUAL_J] = i, j
-    part[_LOW], part[_HIGH], part[_ASYMMETRY], part[_INFINITE] = low, high, gap, infinite
-
-
-def check_square(
-    dissimilarity: ArrayLike,
-    alpha: float,
-    *,
-    listed: bool = False,
-    meanwhile: Callable[[], None] | None = None,
-) -> CheckedMatrix:
+def check_square(dissimilarity: ArrayLike, alpha: float) -> CheckedMatrix:
     """Check a square matrix of dissimilarities and make it safe for the kernels.
 
     Args:
-        dissimilarity: (n, n) numbers, symmetric up to a relative 1e-5 (float32) or 1e-8 (float64)
-            of the largest magnitude; the diagonal is ignored; +inf means "never alike". Not
-            changed; copied only if it is not exactly symmetric, not contiguous, not
-            float32/float64, or holds infinities.
+        dissimilarity: (n, n) numbers. Not changed; copied only if it is not exactly symmetric, not
+            contiguous, not float32/float64, or holds infinities.
         alpha: The member of the family it will be used with (it decides what stands for +inf).
-        listed: Whether to list the few nearest of the points before each in passing.
-        meanwhile: Something else for another thread to do.
 
     Returns:
         The checked matrix.
@@ -153,14 +77,16 @@ def check_square(
         raise ValueError(
             "at least one point is needed; received an empty matrix. Pass at least one point."
         )
-    copies = 2 if math.isfinite(alpha) and alpha else int(alpha > -math.inf)
-    copies += not matrix.flags.c_contiguous
-    require_memory(copies * matrix.size * matrix.itemsize, f"clustering {n:,} points")
+    copies = (alpha > -math.inf) + is_weighted(alpha) + (not matrix.flags.c_contiguous)
+    require_memory(copies * matrix.nbytes, f"clustering {n:,} points")
     matrix = np.ascontiguousarray(matrix)
-    found, before = _scanned(matrix, listed, meanwhile)
-    _refuse_bad(matrix, found)
-    checked = _made_safe(matrix, found, alpha)
-    return checked._replace(before=before if checked.values is matrix else None)
+    if n > 1 and not overflows(alpha, float(np.finfo(matrix.dtype).max)):
+        moderate, low, high = fill_square(matrix, None)
+        if moderate:
+            return CheckedMatrix(matrix, low, high, math.inf)
+    result = _scanned(matrix)
+    refuse_bad(matrix, result)
+    return _made_safe(matrix, result, alpha)
 
 
 def as_floats(values: ArrayLike) -> Floats:
@@ -190,85 +116,101 @@ def as_floats(values: ArrayLike) -> Floats:
     return array.astype(kind)
 
 
-def _scanned(
-    matrix: Floats, listed: bool, meanwhile: Callable[[], None] | None
-) -> tuple[NDArray[np.float64], Few | None]:
-    """Return what `_scan` finds, and the few nearest of the points before each (`CheckedMatrix`).
+@kernel
+def scan_rows(matrix, n, result, start, stop):
+    """Compare rows ``start`` to ``stop``, right of the diagonal, with their columns.
 
-    The usual matrix, with nothing to find, takes the fast way, which lists the latter.
+    Args:
+        matrix: (>= n, >= n).
+        n: Rows and columns that count.
+        result: (7,) float64 output, see `LOW` and following.
+        start: First row.
+        stop: One past the last.
     """
+    low, high, gap = np.inf, -np.inf, 0.0
+    result[:] = 0.0
+    for top in range(start, stop, _TILE):
+        for left in range(top, n, _TILE):
+            for i in range(top, min(top + _TILE, stop)):
+                for j in range(max(left, i + 1), min(left + _TILE, n)):
+                    a, b = np.float64(matrix[i, j]), np.float64(matrix[j, i])
+                    if a == b and abs(a) < np.inf:
+                        low, high = min(low, a), max(high, a)
+                    elif a == b and a > 0.0:
+                        result[INFINITE] += 1.0
+                    elif not (a > -np.inf and b > -np.inf):
+                        if result[BAD] == 0.0:
+                            result[BAD], result[ROW], result[COLUMN] = 1.0, i, j
+                    else:
+                        for value in (a, b):
+                            if value < np.inf:
+                                low, high = min(low, value), max(high, value)
+                        if abs(a - b) > gap:
+                            gap = abs(a - b)
+                            if result[BAD] == 0.0:
+                                result[ROW], result[COLUMN] = i, j
+    result[LOW], result[HIGH], result[GAP] = low, high, gap
+
+
+def _scanned(matrix: Floats) -> NDArray[np.float64]:
+    """Return the result of `scan_rows` for a whole matrix, in parallel."""
     n = len(matrix)
-    height = _PANEL // matrix.itemsize
-    plain = np.empty((-(-n // height), 3))
-    before = room_for_few(n if listed else 0, matrix.dtype)
-    parts = 1 if meanwhile is None and matrix.nbytes < _ALONE else _UNEQUAL_PARTS
-    over_parts(
-        lambda a, b: _plain_range(matrix, plain, before, listed, height, a, b), len(plain), parts,
-        meanwhile,
-    )  # fmt: skip
-    if not plain[:, 2].any():
-        found = np.zeros((1, 8))
-        found[0, [_LOW, _HIGH, _BAD_I, _UNEQUAL_I]] = plain[:, 0].min(), plain[:, 1].max(), -1, -1
-        return found, before if listed else None
-    tiles = -(-n // _TILE)
-    found = np.zeros((tiles, 8))
-    found[:, _LOW], found[:, _HIGH], found[:, _BAD_I], found[:, _UNEQUAL_I] = (
-        np.inf,
-        -np.inf,
-        -1,
-        -1,
-    )
+    parts = np.zeros((-(-n // _TILE), 7))
 
-    def scan(start: int, stop: int) -> None:
-        for tile in range(
-            start, stop
-        ):  # one row of tiles each: the triangle makes equal parts unequal work
-            _scan(matrix, found[tile], tile, tile + 1)
+    def scan(first: int, last: int) -> None:
+        for part in range(first, last):
+            scan_rows(matrix, n, parts[part], part * _TILE, min((part + 1) * _TILE, n))
 
-    if tiles > 8:
-        over_parts(scan, tiles, parts=tiles // 2)
-    else:
-        scan(0, tiles)
-    return found, None
+    over_parts(scan, len(parts), parts=max(1, len(parts) // 4))
+    bad = parts[:, BAD] > 0
+    chosen = np.argmax(bad) if bad.any() else np.argmax(parts[:, GAP])
+    result = np.array(parts[chosen])
+    result[LOW], result[HIGH] = parts[:, LOW].min(), parts[:, HIGH].max()
+    result[INFINITE] = parts[:, INFINITE].sum()
+    return result
 
 
-def _refuse_bad(matrix: Floats, found: NDArray[np.float64]) -> None:
-    bad = found[found[:, _BAD_I] >= 0]
-    if len(bad):
-        i, j = int(bad[0, _BAD_I]), int(bad[0, _BAD_J])
+def refuse_bad(matrix: Floats, result: NDArray[np.float64], block: int | None = None) -> None:
+    """Raise ValueError for NaN, -inf and asymmetry that a scan of the matrix has found.
+
+    Args:
+        matrix: float32 or float64.
+        result: (7,) of `scan_rows`.
+        block: Number of the block, for the message.
+    """
+    where = "" if block is None else f"block {block}: "
+    i, j = int(result[ROW]), int(result[COLUMN])
+    if result[BAD]:
         raise ValueError(
-            "dissimilarities must be numbers or +inf, neither NaN nor -inf; "
+            f"{where}dissimilarities must be numbers or +inf, neither NaN nor -inf; "
             f"received {matrix[i, j]} at [{i}, {j}] and {matrix[j, i]} at [{j}, {i}]. "
             "Replace missing pairs by a number, or by +inf for 'never alike'."
         )
-    scale = _max_abs(found)
-    worst = found[np.argmax(found[:, _ASYMMETRY])]
-    if worst[_ASYMMETRY] > _SYMMETRY[matrix.dtype] * scale:
-        i, j = int(worst[_UNEQUAL_I]), int(worst[_UNEQUAL_J])
+    if result[GAP] > SYMMETRY[matrix.itemsize] * max_magnitude(result):
         raise ValueError(
-            "dissimilarities must be symmetric; "
+            f"{where}dissimilarities must be symmetric; "
             f"received {matrix[i, j]} at [{i}, {j}] but {matrix[j, i]} at [{j}, {i}]. "
             "Symmetrise them first, e.g. (D + D.T) / 2."
         )
 
 
-def _max_abs(found: NDArray[np.float64]) -> float:
-    low, high = float(found[:, _LOW].min()), float(found[:, _HIGH].max())
-    return max(abs(v) for v in (low, high) if math.isfinite(v)) if low <= high else 0.0
+def max_magnitude(result: NDArray[np.float64]) -> float:
+    """Return the largest finite magnitude that a scan has found; 0 without any."""
+    low, high = float(result[LOW]), float(result[HIGH])
+    return max(abs(low), abs(high)) if low <= high else 0.0
 
 
-def _made_safe(matrix: Floats, found: NDArray[np.float64], alpha: float) -> CheckedMatrix:
+def _made_safe(matrix: Floats, result: NDArray[np.float64], alpha: float) -> CheckedMatrix:
     """Return a matrix without asymmetry, infinities or numbers too large to add up."""
     n = len(matrix)
-    low, high = float(found[:, _LOW].min()), float(found[:, _HIGH].max())
+    low, high = float(result[LOW]), float(result[HIGH])
     if low > high:
         low = high = 0.0  # one point, or nothing but infinities
-    max_abs = max(abs(low), abs(high))
-    infinite = bool(found[:, _INFINITE].any())
-    stand_in = infinity_stand_in(max_abs, n, alpha if abs(alpha) != math.inf else 0.0)
+    max_abs, infinite = max_magnitude(result), bool(result[INFINITE])
+    stand_in = infinity_stand_in(max_abs, n, alpha if math.isfinite(alpha) else 0.0)
     largest = max(max_abs, stand_in) if infinite else max_abs
-    if largest > _LARGEST[matrix.dtype] or overflows(alpha, float(np.finfo(matrix.dtype).max)):
-        if largest > _LARGEST[np.dtype(np.float64)]:
+    if largest > _LARGEST[matrix.itemsize] or overflows(alpha, float(np.finfo(matrix.dtype).max)):
+        if largest > _LARGEST[8]:
             needed = f"; infinite ones need {stand_in:.0e} (alpha {alpha:g}, n {n})" * infinite
             raise ValueError(
                 f"dissimilarities must stay below 1e290 in magnitude{needed}; "
@@ -276,9 +218,95 @@ def _made_safe(matrix: Floats, found: NDArray[np.float64], alpha: float) -> Chec
                 f"{', or take an alpha of 0 or further from it' * infinite}."
             )
         matrix = matrix.astype(np.float64)
-    if found[:, _ASYMMETRY].any():
+    if result[GAP]:
         matrix = (matrix + matrix.T) / 2
     if not infinite:
         return CheckedMatrix(matrix, low, high, math.inf)
     matrix = np.where(np.isinf(matrix), matrix.dtype.type(stand_in), matrix)
     return CheckedMatrix(matrix, low, stand_in, infinite_above(max_abs))
+
+
+def as_batch(dissimilarity: Tensor) -> Tensor:
+    """(b, n, n) float32 or float64 view of the input, connected to its graph.
+
+    Other dtypes are converted: half precision to float32, integers to torch's default.
+    """
+    import torch
+
+    if dissimilarity.ndim not in (2, 3) or dissimilarity.shape[-1] != dissimilarity.shape[-2]:
+        raise ValueError(
+            "dissimilarities must be square, (n, n) or (b, n, n); "
+            f"received shape {tuple(dissimilarity.shape)}. "
+            "Pass one matrix per block, padded to one n."
+        )
+    if dissimilarity.numel() == 0:
+        raise ValueError(
+            "at least one block and one point are needed; "
+            f"received shape {tuple(dissimilarity.shape)}. Leave empty blocks out of the batch."
+        )
+    batch = dissimilarity[None] if dissimilarity.ndim == 2 else dissimilarity
+    if batch.dtype in (torch.float32, torch.float64):
+        return batch
+    return batch.float() if batch.is_floating_point() else batch.to(torch.get_default_dtype())
+
+
+def check_batch(batch: Tensor, lengths: Tensor) -> None:
+    """Refuse what `check_square` refuses, on the tensor's device.
+
+    Numbers that would overflow are refused, too: there is no copy in float64 here. Only pairs of
+    real points are looked at, never the diagonal.
+
+    Args:
+        batch: (b, n, n) float32 or float64.
+        lengths: (b,) points per block.
+
+    Complexity: O(b n^2), one transfer from the device to the host.
+    """
+    import torch
+
+    values = batch.detach()
+    point = torch.arange(batch.shape[1], device=batch.device)
+    real = point < lengths[:, None]
+    used = real[:, :, None] & real[:, None, :] & (point[:, None] != point)
+    values = values.masked_fill(~used, 0.0)
+    magnitude = values.abs()
+    scale = magnitude.masked_fill(magnitude.isinf(), 0.0).amax(dim=(1, 2))  # (b,)
+    # inf - inf is NaN and fails the comparison, so equal infinities are excluded first.
+    gap = torch.where(values == values.mT, 0.0, (values - values.mT).abs())
+    tolerance = scale * SYMMETRY[batch.element_size()]
+    uneven = ~(gap <= tolerance[:, None, None]) | values.isneginf()  # NaN is uneven
+    largest = torch.finfo(batch.dtype).max / 4  # differences must stay finite
+    bad, too_large = uneven.flatten(1).any(dim=1), (scale > largest).any()
+    faults = torch.cat([bad, too_large[None]]).tolist()
+    for k in [k for k, fault in enumerate(faults[:-1]) if fault]:
+        matrix, result = batch[k].detach().cpu().numpy(), np.zeros(7)
+        n = int(lengths[k])
+        scan_rows(matrix, n, result, 0, n)
+        refuse_bad(matrix, result, k)
+    if faults[-1]:
+        raise ValueError(
+            f"dissimilarities of {batch.dtype} must stay below {largest:.1e} in magnitude; "
+            f"received up to {scale.max().item():g}. Pass float64, or divide them by a constant."
+        )
+
+
+def check_lengths(lengths: Tensor | None, batch: Tensor) -> Tensor:
+    """(b,) int64 points of each block on the batch's device; n everywhere by default."""
+    import torch
+
+    b, n, _ = batch.shape
+    if lengths is None:
+        return torch.full((b,), n, dtype=torch.int64, device=batch.device)
+    lengths = torch.as_tensor(lengths)
+    if lengths.shape != (b,) or lengths.is_floating_point() or lengths.dtype == torch.bool:
+        raise ValueError(
+            f"lengths must be integers of shape ({b},), one per block; "
+            f"received {lengths.dtype} of shape {tuple(lengths.shape)}. "
+            "Pass the number of points of each block."
+        )
+    if bool(((lengths < 0) | (lengths > n)).any()):
+        raise ValueError(
+            f"lengths must lie between 0 and the padded width {n}; received {lengths.tolist()}. "
+            "Pad the matrices further, or correct the lengths."
+        )
+    return lengths.to(device=batch.device, dtype=torch.int64)

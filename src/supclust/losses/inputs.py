@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from supclust.hac.batch_validation import as_batch, check_lengths, check_values
+from supclust.hac.validation import as_batch, check_batch, check_lengths
 from supclust.losses.hinge import check_choice
 
 Labels: TypeAlias = Tensor | Sequence[int]
@@ -71,7 +71,7 @@ def as_blocks(
             f"received {tuple(labels.shape)}. Pass the labels of exactly these points."
         )
     if check:
-        check_values(batch, lengths)
+        check_batch(batch, lengths)
     labels = labels.to(device=batch.device, dtype=torch.int64).reshape(batch.shape[:2])
     return Blocks(batch, labels, lengths)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from supclust.hac.tree import (
@@ -18,6 +17,7 @@ from supclust.hac.tree import (
     joining_heights,
     leaf_counts,
 )
+from supclust.kernels import kernel
 from supclust.metrics.labels import encode_labels
 
 
@@ -115,7 +115,7 @@ def mean_purity(values: Iterable[float]) -> MeanPurity:
     return MeanPurity(mean, len(defined), len(everything) - len(defined))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _layout(children: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints]:
     """Order the leaves so that a node is an interval with its larger child in front.
 
@@ -137,7 +137,7 @@ def _layout(children: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints]:
     return start, parent, heavy
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep_heavy_paths(
     children: Ints, sizes: Ints, labels: Ints, n_labels: int
 ) -> tuple[Ints, Floats]:

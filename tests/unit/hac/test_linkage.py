@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 import supclust
 from oracles.hac import replay
 from supclust.hac import linkage, linkages, memory
+from supclust.hac.cpu.dispatch import SMALL
 
 
 def test_square_and_condensed_give_the_same_tree(rng: np.random.Generator) -> None:
@@ -156,15 +157,15 @@ def test_what_cannot_fit_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyP
 def test_memory_is_asked_for_what_a_method_needs(
     method: str, matrices: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n = 2100  # a matrix of float32 is above what always fits
+    n = SMALL + 100
     D, alpha = np.ones((n, n), np.float32), -1.0 if method == "exp" else None
     for enough in (True, False):
-        room = matrices * D.nbytes - (not enough)
-        monkeypatch.setattr(memory, "available_bytes", lambda room=room: room)
+        limit = matrices * D.nbytes - (not enough)
+        monkeypatch.setattr(memory, "available_bytes", lambda limit=limit: limit)
         if enough or not matrices:
             assert len(linkage(D, method, alpha=alpha)) == n - 1
         else:
-            with pytest.raises(ValueError, match=r"clustering 2,100 points needs .* are available"):
+            with pytest.raises(ValueError, match=rf"{n:,} points needs .* are available"):
                 linkage(D, method, alpha=alpha)
 
 
@@ -216,17 +217,17 @@ def test_a_wrong_thread_count_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def beside_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let small matrices take the way of large ones: the single tree grows during the check."""
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small matrices take the way of large ones."""
     monkeypatch.setattr("supclust.hac.cpu.dispatch.SMALL", 3)
     monkeypatch.setenv("SUPCLUST_THREADS", "2")
 
 
-@pytest.mark.usefixtures("beside_the_check")
+@pytest.mark.usefixtures("large")
 @pytest.mark.parametrize(
     "spoil", ["nothing", "diagonal", "infinity", "asymmetry", "order", "large"]
 )
-def test_a_tree_grown_during_the_check_is_the_same(spoil: str, rng: np.random.Generator) -> None:
+def test_single_linkage_is_the_same_on_one_thread(spoil: str, rng: np.random.Generator) -> None:
     D = squareform(pdist(rng.normal(size=(60, 3)))).astype(np.float32)
     if spoil == "diagonal":
         np.fill_diagonal(D, -math.inf)
@@ -244,11 +245,9 @@ def test_a_tree_grown_during_the_check_is_the_same(spoil: str, rng: np.random.Ge
         np.testing.assert_array_equal(grown, supclust.linkage(D, "single"))
 
 
-@pytest.mark.usefixtures("beside_the_check")
+@pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("odd", [math.nan, -math.inf, 99.0])
-def test_a_wrong_matrix_is_refused_while_its_tree_grows(
-    odd: float, rng: np.random.Generator
-) -> None:
+def test_a_wrong_large_matrix_is_refused(odd: float, rng: np.random.Generator) -> None:
     D = squareform(pdist(rng.normal(size=(60, 3))))
     D[20, 40] = odd
     with pytest.raises(ValueError, match="dissimilarities must be"):

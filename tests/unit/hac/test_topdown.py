@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_tree() -> None:
 @pytest.mark.parametrize(
     ("D", "arguments", "message"),
     [
-        (np.zeros((2, 3)), {}, "square matrix"),
+        (np.zeros((2, 3)), {}, "square .* matrix"),
         (np.zeros((0, 0)), {}, "at least one point"),
         (np.array([[0.0, np.nan], [np.nan, 0.0]]), {}, r"received (nan|-inf) at"),
         (np.array([[0.0, -np.inf], [-np.inf, 0.0]]), {}, r"received (nan|-inf) at"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from supclust.kernels import kernel
 
 SAME, WORDS, SPELLING = 0, 1, 2  # features of a text column
 FAR = 10.0  # spreads beyond which numbers count as equally different
@@ -57,14 +58,14 @@ class Layout(NamedTuple):
     number_spread: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_marks(records):
     """Workspace of `compare_row`: the record that last marked each word, and each triple."""
     words = np.full(records.word_count, -1, np.int64)
     return words, np.full(records.triple_count, -1, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark(starts, items, entry, marks, i):
     """Mark the items of an entry with the number of its record; returns how many there are."""
     for k in range(starts[entry], starts[entry + 1]):
@@ -72,7 +73,7 @@ def _mark(starts, items, entry, marks, i):
     return starts[entry + 1] - starts[entry]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _marked(starts, items, entry, marks, i):
     """Count the items of an entry that are marked; returns this and how many there are."""
     shared = 0
@@ -81,7 +82,7 @@ def _marked(starts, items, entry, marks, i):
     return shared, starts[entry + 1] - starts[entry]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _compare_texts(records, layout, t, i, others, out, marks):
     at, flag = layout.text_at[t], layout.text_missing_at[t]
     word_marks, triple_marks = marks
@@ -108,7 +109,7 @@ def _compare_texts(records, layout, t, i, others, out, marks):
             row[at + SPELLING] = 2 * both / (triples + n)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _compare_numbers(records, layout, m, i, others, out):
     at, flag = layout.number_at[m], layout.number_missing_at[m]
     for k in range(others.size):
@@ -120,7 +121,7 @@ def _compare_numbers(records, layout, m, i, others, out):
         out[k, at] = layout.number_neutral[m] if missing else scaled
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare_row(records, layout, i, others, out, marks):
     """Compare record i with others, (k,), into (k, d) float32.
 
@@ -132,7 +133,7 @@ def compare_row(records, layout, i, others, out, marks):
         _compare_numbers(records, layout, m, i, others, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_features(records, layout, rows, out):
     """Fill (e, d) features of the pairs of ``rows`` (n,), in condensed order."""
     marks = new_marks(records)
@@ -143,7 +144,7 @@ def pair_features(records, layout, rows, out):
         start += others.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_rows(records, layout, rows, start, stop, weight, bias, square, features, marks):
     """Fill the scores w . x + b of rows ``start`` to ``stop`` of a square and their columns.
 

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import (  # type: ignore[attr-defined]
-    carray,
-    njit,
-    types,
-)
-from numba.extending import intrinsic
+from numba import types
+from numba.np.numpy_support import carray
 from numpy.typing import NDArray
 
-from supclust.hac.cpu.checked_copy import copy_checked
-from supclust.hac.cpu.condensed import square_of, unfold_checked
 from supclust.hac.cpu.dispatch import SMALL, build_tree
+from supclust.hac.cpu.fill import copy_checked, square_of, unfold_checked
+from supclust.hac.cpu.nn_chain import Floats, Ints, merge_all, numbers_needed, split_workspace
 from supclust.hac.cpu.numbering import join_sorted, order_of
-from supclust.hac.cpu.small_tree import divide, merge_all, numbers_needed
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.validation import check_square
-
-Floats = NDArray[np.floating]
-Ints = NDArray[np.int64]
+from supclust.kernels import kernel, vector_intrinsic
 
 _DONE, _SPECIAL = 0, 1
 _CONDENSED = 0  # instead of a stride
-_FETCHED = 2**20  # bytes of a block that a second-level cache can hold until it is needed
 
 
-@intrinsic
+@vector_intrinsic(lambda address: ctypes.c_void_p(int(address)))
 def _pointer(typingctx: Any, address: Any) -> Any:
     """Turn an integer address into a pointer that `carray` accepts."""
 
@@ -40,8 +33,8 @@ def _pointer(typingctx: Any, address: Any) -> Any:
     return types.voidptr(address), convert
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _grow_blocks(  # type: ignore[no-untyped-def]
+@kernel(error_model="numpy")
+def _grow_blocks(
     sample,
     addresses,
     lengths,
@@ -55,14 +48,14 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
     start,
     stop,
 ):
-    """Build the trees of blocks ``start`` to ``stop``; large or odd ones are left `_SPECIAL`."""
+    """Build the trees of blocks ``start`` to ``stop``; others are marked `_SPECIAL`."""
     kind = sample.dtype
     most = np.float64(np.finfo(kind).max)
     widest = 0
     for k in range(start, stop):
         if lengths[k] < SMALL:
             widest = max(widest, lengths[k])
-    room = np.empty(numbers_needed(widest, True), kind)
+    workspace = np.empty(numbers_needed(widest, True), kind)
     for k in range(start, stop):
         n, alpha = lengths[k], alphas[k]
         if n < 2:
@@ -70,28 +63,21 @@ def _grow_blocks(  # type: ignore[no-untyped-def]
         status[k] = _SPECIAL
         if n >= SMALL or most < abs(alpha) < np.inf:
             continue
-        psi, weight = divide(room, n, True)
-        address = _pointer(addresses[k])  # type: ignore[call-arg, var-annotated]
+        psi, weight = split_workspace(workspace, n, True)
+        address = _pointer(addresses[k])
         if strides[k] == _CONDENSED:
             condensed = carray(address, (n * (n - 1) // 2,), kind)
-            plain, low, high = unfold_checked(condensed, n, psi, 0, n)
+            moderate, low, high = unfold_checked(condensed, n, psi, 0, n)
         else:
             block = carray(address, (n, strides[k]), kind)
-            plain, low, high = copy_checked(block, n, psi, 0, n)
-        if not plain:
+            moderate, low, high = copy_checked(block, n, psi, 0, n)
+        if not moderate:
             continue
-        # The chain fetches what the next block holds while it is busy.
-        following = min(k + 1, stop - 1)
-        points, stride = lengths[following], strides[following]
-        numbers = points * (points - 1) // 2 if stride == _CONDENSED else points * stride
-        ahead = numbers * psi.itemsize
-        if following == k or ahead > _FETCHED:
-            ahead = 0
-        pairs, found = np.empty((n - 1, 2), np.int64), np.empty(n - 1, kind)
-        merge_all(psi, weight, alpha, low, high, pairs, found, addresses[following], ahead)
+        pairs, levels = np.empty((n - 1, 2), np.int64), np.empty(n - 1, kind)
+        merge_all(psi, weight, alpha, low, high, pairs, levels)
         here = slice(offsets[k], offsets[k] + n - 1)
-        order = order_of(found)
-        heights[here] = found[order]
+        order = order_of(levels)
+        heights[here] = levels[order]
         join_sorted(pairs[order], children[here], sizes[here])
         status[k] = _DONE
 
@@ -105,7 +91,7 @@ def grow(
     Args:
         blocks: Matrices (>= n_k, stride) of one float type with contiguous rows, of which block k
             uses the first n_k rows and columns; or contiguous condensed vectors. Checked as
-            `validate.check_square` does.
+            `validation.check_square` does.
         lengths: (b,) points n_k; 0 and 1 give no merges.
         alphas: (b,) member of the family for each block.
         offsets: (b,) where the block's merges start in the outputs.
@@ -133,11 +119,11 @@ def grow(
         try:
             block = blocks[k]
             square = square_of(block) if block.ndim == 1 else block[:n, :n]
-            checked = check_square(square, alpha, listed=n > SMALL and alpha > -np.inf)
+            checked = check_square(square, alpha)
         except ValueError as error:
             raise ValueError(f"block {k}: {error}") from None
         here = slice(offsets[k], offsets[k] + n - 1)
-        tree = build_tree(checked.values, alpha, checked.low, checked.high, checked.before)
+        tree = build_tree(checked.values, alpha, checked.low, checked.high)
         children[here], heights[here], sizes[here] = tree[0], checked.restore(tree[1]), tree[2]
 
 

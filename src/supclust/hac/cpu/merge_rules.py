@@ -1,4 +1,4 @@
-"""The ExpLink merge rule as compiled code: one pair of clusters, a row, a list (see `hac.family`).
+"""The ExpLink merge rule as compiled code: one pair of clusters, or rows (see `hac.family`).
 
 A row holds the linkage of one cluster to every column; with weights (`LINEAR`, `LOG`) a row of
 weights goes with it. The value for (u, v) equals the value for (v, u) bit for bit, and is never
@@ -8,18 +8,17 @@ below the smaller of the values it merges. The kernels rely on both.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from supclust.hac.cpu.simd.argmin import larger
-from supclust.hac.cpu.simd.exp import exponential, exponentials
+from supclust.hac.cpu.simd.exp import exponential
 from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN
+from supclust.kernels import kernel
 
 Settings = tuple[int, np.floating, np.floating]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_representation(alpha, low, high, n, sample):
     """Choose the weight representation; `LINEAR` only where the range is proven safe.
 
@@ -40,38 +39,46 @@ def choose_representation(alpha, low, high, n, sample):
 def settings(matrix: NDArray[np.floating], alpha: float, low: float, high: float) -> Settings:
     """Return the weight representation, and alpha and the weights' centre in the matrix's type."""
     kind = matrix.dtype
-    form = choose_representation(alpha, low, high, matrix.shape[0], matrix)
-    return form, kind.type(alpha if form >= LINEAR else 0.0), kind.type((low + high) / 2)
+    rule = choose_representation(alpha, low, high, matrix.shape[0], matrix)
+    return rule, kind.type(alpha if rule >= LINEAR else 0.0), kind.type((low + high) / 2)
 
 
-@njit(cache=True, nogil=True)
-def point_weight(form, value, alpha, centre):
+@kernel
+def point_weight(rule, value, alpha, centre):
     """Weight of a single pair of points at dissimilarity ``value`` (`LINEAR`, `LOG`)."""
-    return exponential(alpha * (value - centre)) if form == LINEAR else 0.0 * value
+    return exponential(alpha * (value - centre)) if rule == LINEAR else 0.0 * value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def weigh(form, values, start, weights, begin, length, alpha, centre):
-    """Write the weights of pairs of points, as `point_weight`, for a stretch of a row.
+@kernel(error_model="numpy")
+def clamped_mean(a, share_a, b, share_b):
+    """Mean of a and b by their shares, kept between them.
 
-    The dissimilarities are those of ``values`` from ``start`` on; weights go to ``begin`` and on.
+    It takes two shares, because 1 - share loses a large value of small weight; and it is not
+    a + (b - a) share, which loses a small b beside a stand-in for infinity of weight 0.
     """
-    if form == LINEAR:
-        exponentials(values, start, weights, begin, length, alpha, centre)
-    elif form == LOG:
-        for i in range(np.uint64(begin), np.uint64(begin + length)):
-            weights[i] = 0.0
+    mean = a * share_a + b * share_b
+    least = a if a < b else b
+    most = b if a < b else a
+    return least if mean < least else (most if mean > most else mean)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def merge_pair(form, a, weight_a, b, weight_b, share_b, alpha, one):
+@kernel(error_model="numpy")
+def merge_linear(a, weight_a, b, weight_b, one):
+    """Merge rule with `LINEAR` weights; returns (linkage, weight)."""
+    total = weight_a + weight_b
+    part = one / total
+    return clamped_mean(a, weight_a * part, b, weight_b * part), total
+
+
+@kernel(error_model="numpy")
+def merge_pair(rule, a, weight_a, b, weight_b, share_b, alpha, one):
     """Merge the linkages a and b of two clusters to a third one: the rule of `hac.family`.
 
     With `LOG`, log S = alpha Psi + H with H between 0 and the log of the number of pairs. Alpha
     multiplies only differences of linkages, so nothing is lost however large alpha Psi is.
 
     Args:
-        form: Weight representation.
+        rule: Weight representation.
         a: Linkage of the first cluster.
         weight_a: Its weight (`LINEAR`, `LOG`), or the code of its extreme pair (`EXTREME`).
         b: Linkage of the second cluster.
@@ -83,67 +90,117 @@ def merge_pair(form, a, weight_a, b, weight_b, share_b, alpha, one):
     Returns:
         (linkage, weight, share of the first cluster). With `EXTREME` the lower code wins a tie.
     """
-    if form == EXTREME:
+    if rule == EXTREME:
         first = (a < b) if alpha < 0 else (a > b)
         if first or (a == b and weight_a < weight_b):
             return a, weight_a, one
         return b, weight_b, one - one
-    total = weight_a
-    heavier = a
-    ratio = one
-    # Two shares, because 1 - share loses a large value of small weight; and not a + (b - a) share,
-    # which loses a small b beside a stand-in for infinity of weight 0.
-    share_a = one - share_b
-    if form == LINEAR:
+    if rule == MEAN:
+        return clamped_mean(a, one - share_b, b, share_b), weight_a, one - share_b
+    if rule == LINEAR:
         total = weight_a + weight_b
         part = one / total
-        share_a = weight_a * part
-        share_b = weight_b * part
-    elif form == LOG:
-        gap = (weight_b - weight_a) + alpha * (b - a)
-        ratio = np.exp(-abs(gap))
-        part = one / (one + ratio)
-        share_a = (ratio if gap > 0 else one) * part
-        share_b = (one if gap > 0 else ratio) * part
-        heavier = b if gap > 0 else a
-        total = weight_b if gap > 0 else weight_a
-    mean = a * share_a + b * share_b
-    least = a if a < b else b
-    most = b if a < b else a
-    mean = least if mean < least else (most if mean > most else mean)
-    if form == LOG:
-        total = total + (alpha * (heavier - mean) + np.log1p(ratio))
-    return mean, total, share_a
+        mean = clamped_mean(a, weight_a * part, b, weight_b * part)
+        return mean, total, weight_a * part
+    gap = (weight_b - weight_a) + alpha * (b - a)
+    ratio = np.exp(-abs(gap))
+    part = one / (one + ratio)
+    share_a = (ratio if gap > 0 else one) * part
+    share_b = (one if gap > 0 else ratio) * part
+    mean = clamped_mean(a, share_a, b, share_b)
+    heavier = b if gap > 0 else a
+    entropy = weight_b if gap > 0 else weight_a
+    return mean, entropy + (alpha * (heavier - mean) + np.log1p(ratio)), share_a
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def merge_rows(form, psi_u, weight_u, psi_v, weight_v, share_v, alpha):
-    """Merge the row of cluster v into the row of cluster u, in place, column by column."""
-    one = psi_u.dtype.type(1.0)
-    if form == EXTREME:
-        for i in range(psi_u.size):
-            psi_u[i] = larger(psi_u[i], psi_v[i])
-    elif form == MEAN:
-        for i in range(psi_u.size):
-            psi_u[i], _, _ = merge_pair(MEAN, psi_u[i], one, psi_v[i], one, share_v, one, one)
-    elif form == LINEAR:
-        for i in range(psi_u.size):
-            psi_u[i], weight_u[i], _ = merge_pair(
-                LINEAR, psi_u[i], weight_u[i], psi_v[i], weight_v[i], one, one, one
+# Rows stand in flat arrays at offsets: Numba's slices cost more than the merge of a short row. Each
+# function is compiled by itself: inlined into a large kernel, LLVM does not vectorise its loops.
+
+
+@kernel(error_model="numpy")
+def merge_rows(
+    rule, psi, into, other_psi, other, weight, ours, other_weight, theirs, width, share_b, alpha
+):  # fmt: skip
+    """Merge the row at ``other`` into the row at ``into``, in place, column by column.
+
+    Args:
+        rule: Weight representation.
+        psi: Linkages; the row at ``into`` is updated.
+        into: Offset of the first row.
+        other_psi: Linkages of the second row, ``psi`` itself or another array.
+        other: Offset of the second row.
+        weight: Weights (`LINEAR`, `LOG`); the row at ``ours`` is updated.
+        ours: Offset of the first row's weights.
+        other_weight: Weights of the second row.
+        theirs: Offset of the second row's weights.
+        width: Columns.
+        share_b: As in `merge_pair`.
+        alpha: As in `merge_pair`.
+    """
+    one = psi.dtype.type(1.0)
+    if rule == EXTREME:
+        for i in range(width):
+            a, b = psi[into + i], other_psi[other + i]
+            psi[into + i] = a if a > b else b
+    elif rule == MEAN:
+        for i in range(width):
+            psi[into + i] = clamped_mean(
+                psi[into + i], one - share_b, other_psi[other + i], share_b
+            )
+    elif rule == LINEAR:
+        for i in range(width):
+            psi[into + i], weight[ours + i] = merge_linear(
+                psi[into + i], weight[ours + i], other_psi[other + i], other_weight[theirs + i], one
             )
     else:
-        for i in range(psi_u.size):
-            psi_u[i], weight_u[i], _ = merge_pair(
-                LOG, psi_u[i], weight_u[i], psi_v[i], weight_v[i], one, alpha, one
-            )
+        for i in range(width):
+            psi[into + i], weight[ours + i], _ = merge_pair(
+                LOG, psi[into + i], weight[ours + i], other_psi[other + i],
+                other_weight[theirs + i], one, alpha, one,
+            )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def merge_lists(form, a, weight_a, b, weight_b, shares_b, alpha):
-    """Merge list b into list a, in place; every entry has its own share (`MEAN`)."""
-    one = a.dtype.type(1.0)
-    if form == MEAN:
-        for i in range(a.size):
-            a[i], _, _ = merge_pair(MEAN, a[i], one, b[i], one, shares_b[i], one, one)
+@kernel(error_model="numpy")
+def merge_with_point(
+    psi, into, other, point_first, weight, ours, known, width, size, alpha, centre
+):  # fmt: skip
+    """As `merge_rows` (`LINEAR`) where one of the two clusters is a single point.
+
+    Args:
+        psi: As in `merge_rows`.
+        into: As in `merge_rows`.
+        other: As in `merge_rows`.
+        point_first: Whether the point is the row at ``into``.
+        weight: Weights of the cluster at ``ours``, which become those of the union.
+        ours: See ``weight``.
+        known: Weights of the point to columns of ``size`` above 1; to others they are computed.
+        width: Columns.
+        size: (width,) int32 points of each cluster.
+        alpha: Of the weights.
+        centre: Of the weights.
+    """
+    one = psi.dtype.type(1.0)
+    if point_first:
+        for i in range(width):
+            a, b = psi[into + i], psi[other + i]
+            own = exponential((a - centre) * alpha)
+            own = known[i] if size[i] > 1 else own
+            psi[into + i], weight[ours + i] = merge_linear(a, own, b, weight[ours + i], one)
     else:
-        merge_rows(form, a, weight_a, b, weight_b, one, alpha)
+        for i in range(width):
+            a, b = psi[into + i], psi[other + i]
+            own = exponential((b - centre) * alpha)
+            own = known[i] if size[i] > 1 else own
+            psi[into + i], weight[ours + i] = merge_linear(a, weight[ours + i], b, own, one)
+
+
+@kernel(error_model="numpy")
+def merge_points(psi, into, other, weight, ours, known, width, size, alpha, centre):
+    """As `merge_with_point` for two points; weights of the second follow at ``known[width:]``."""
+    one = psi.dtype.type(1.0)
+    for i in range(width):
+        a, b = psi[into + i], psi[other + i]
+        first, second = exponential((a - centre) * alpha), exponential((b - centre) * alpha)
+        first = known[i] if size[i] > 1 else first
+        second = known[width + i] if size[i] > 1 else second
+        psi[into + i], weight[ours + i] = merge_linear(a, first, b, second, one)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from supclust.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.floating]
@@ -46,12 +47,11 @@ _COUNTED = 400  # heights up to which comparing all with all is faster than sort
 _STEP = 32  # compared at once
 
 
-@njit(cache=True, nogil=True)
-def order_of(heights):  # type: ignore[no-untyped-def]
+@kernel
+def order_of(heights):
     """Return the places of the heights in ascending order, the first of equal ones first.
 
-    A sort waits at every comparison for what the processor guessed wrong; counting the lower ones
-    is a loop without a branch.
+    A sort mispredicts every other branch; counting the lower heights is a loop without a branch.
     """
     count = heights.size
     if count > _COUNTED:
@@ -71,9 +71,9 @@ def order_of(heights):  # type: ignore[no-untyped-def]
     return order
 
 
-@njit(cache=True, nogil=True)
-def join_sorted(pairs, children, sizes):  # type: ignore[no-untyped-def]
-    """Walk sorted merges with a union-find whose roots know their node; fills the outputs."""
+@kernel
+def join_sorted(pairs, children, sizes):
+    """Walk sorted merges with a union-find whose roots hold their node; fills the outputs."""
     n = len(pairs) + 1
     parent = np.arange(n)
     node = np.arange(n)
@@ -91,8 +91,8 @@ def join_sorted(pairs, children, sizes):  # type: ignore[no-untyped-def]
         sizes[k] = points[a]
 
 
-@njit(cache=True, nogil=True)
-def _root(parent, i):  # type: ignore[no-untyped-def]
+@kernel
+def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]

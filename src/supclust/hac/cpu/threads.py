@@ -34,7 +34,6 @@ def over_parts(
     function: Callable[[int, int], None],
     count: int,
     parts: int | None = None,
-    meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Call ``function(start, stop)`` on consecutive parts of ``range(count)``, in parallel.
 
@@ -44,38 +43,27 @@ def over_parts(
     Args:
         function: Releases the GIL; writes only what belongs to its part.
         count: Length of the range.
-        parts: How many parts; 4 per thread unless told.
-        meanwhile: Something else to do, which another thread does before it takes part.
+        parts: How many parts; 4 per thread by default.
     """
     threads = thread_count()
     parts = 1 if threads == 1 else min(count, parts or 4 * threads)
     if parts == 1 or count == 0:
         function(0, count)
-        if meanwhile is not None:
-            meanwhile()
         return
     bounds = [count * i // parts for i in range(parts + 1)]
     waiting = iter(list(pairwise(bounds)))
 
     def work() -> None:
-        for start, stop in waiting:  # handed out one by one: the interpreter's lock sees to that
+        for start, stop in waiting:  # the GIL makes the iterator safe to share
             function(start, stop)
 
-    def work_later() -> None:
-        if meanwhile is not None:
-            meanwhile()
-        work()
-
     pool = _pool(threads, os.getpid())
-    helpers = [pool.submit(work_later)]
-    helpers += [pool.submit(work) for _ in range(min(threads, parts) - 2)]
+    helpers = [pool.submit(work) for _ in range(min(threads, parts) - 1)]
     try:
         work()
     finally:
-        # Nothing is left to do for helpers that have not begun, e.g. in a pool that waits for us.
+        # Helpers that have not begun have nothing left to do, e.g. in a pool that waits for us.
         begun = [helper for helper in helpers if not helper.cancel()]
         wait(begun)
     for helper in begun:
         helper.result()
-    if helpers[0].cancelled():
-        work_later()

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
 from supclust.hac.cpu.numbering import join_sorted
+from supclust.kernels import kernel
 
 Ints = NDArray[np.int64]
 
@@ -93,7 +93,7 @@ def row_minima(matrix: Tensor) -> tuple[Tensor, Tensor]:
     return low, index.to(torch.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join_blocks(pairs: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     """Children (b, n - 1, 2) and sizes (b, n - 1) of each block's sorted merges."""
     children = np.full_like(pairs, -1)

@@ -9,24 +9,21 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from supclust.hac.cpu.merge_rules import choose_representation, merge_pair, point_weight
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN, infinite_above, infinity_stand_in
+from supclust.hac.validation import GAP, HIGH, INFINITE, LOW, refuse_bad, scan_rows
+from supclust.kernels import kernel
 from supclust.losses.terms import EQUAL
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_TILE = 32
-_SYMMETRY = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # of the largest magnitude
 _LARGEST_EXPONENT = 1e300
 
-# Columns of the scan of a block.
-_LOW, _HIGH, _GAP, _INFINITE, _BAD, _I, _J = range(7)
 # Columns of the facts: range, whether to average the triangles, the finite number that replaces
 # +inf, the linkage above which +inf has weight, and the difference up to which linkages are equal.
 LOWEST, HIGHEST, AVERAGE, STAND_IN, CEILING, SLACK = range(6)
@@ -60,71 +57,28 @@ def block_facts(batch: Floats, lengths: Ints, alphas: Doubles) -> Doubles:
     over_parts(lambda start, stop: _scan_blocks(batch, lengths, scans, start, stop), len(batch))
     facts = np.empty((len(batch), 6))
     for k, row in enumerate(scans):
-        _refuse_bad(batch[k], k, row)
-        low, high = float(row[_LOW]), float(row[_HIGH])
+        refuse_bad(batch[k], row, k)
+        low, high = float(row[LOW]), float(row[HIGH])
         if low > high:
             low = high = 0.0  # no finite pair
         scale = max(abs(low), abs(high))
         stand_in = ceiling = math.inf
-        if row[_INFINITE]:
+        if row[INFINITE]:
             alpha = 0.0 if math.isinf(alphas[k]) else float(alphas[k])
             stand_in = high = infinity_stand_in(scale, int(lengths[k]), alpha)
             ceiling = infinite_above(scale)
-        facts[k] = low, high, row[_GAP] > 0.0, stand_in, ceiling, EQUAL * scale
+        facts[k] = low, high, row[GAP] > 0.0, stand_in, ceiling, EQUAL * scale
     return facts
 
 
-def _refuse_bad(D: Floats, k: int, row: Doubles) -> None:
-    """Raise ``ValueError`` if the scan of block k saw a bad value or asymmetry."""
-    i, j = int(row[_I]), int(row[_J])
-    if row[_BAD]:
-        if D[i, j] > -math.inf:
-            i, j = j, i
-        raise ValueError(
-            f"block {k}: dissimilarities must be numbers or +inf, neither NaN nor -inf; "
-            f"received {D[i, j]} at [{i}, {j}]. "
-            "Replace missing pairs by a number, or by +inf for 'never alike'."
-        )
-    scale = max(abs(row[_LOW]), abs(row[_HIGH]))
-    if row[_GAP] == math.inf or row[_GAP] > _SYMMETRY[D.dtype] * scale:
-        raise ValueError(
-            f"block {k}: dissimilarities must be symmetric; received {D[i, j]} at [{i}, {j}] "
-            f"but {D[j, i]} at [{j}, {i}]. Symmetrise them first, e.g. (D + D.mT) / 2."
-        )
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _scan_blocks(batch, lengths, scans, start, stop):
-    """Range, infinities, asymmetry and bad values of each block, tile by tile."""
+    """Range, infinities, asymmetry and bad values of each block."""
     for k in range(start, stop):
-        D = batch[k]
-        n = lengths[k]
-        scan = scans[k]
-        low, high = np.inf, -np.inf
-        for top in range(0, n, _TILE):
-            for left in range(top, n, _TILE):
-                for i in range(top, min(top + _TILE, n)):
-                    for j in range(max(left, i + 1), min(left + _TILE, n)):
-                        a = float(D[i, j])
-                        other = float(D[j, i])
-                        if a == other and abs(a) < np.inf:
-                            low = min(low, a)
-                            high = max(high, a)
-                        elif a == other and a > 0.0:
-                            scan[_INFINITE] = 1.0
-                        elif not (a > -np.inf and other > -np.inf):
-                            scan[_BAD] = 1.0
-                            scan[_I], scan[_J] = i, j
-                        else:
-                            low = min(low, min(a, other))
-                            high = max(high, max(a, other))
-                            if abs(a - other) > scan[_GAP] and scan[_BAD] == 0.0:
-                                scan[_GAP] = abs(a - other)
-                                scan[_I], scan[_J] = i, j
-        scan[_LOW], scan[_HIGH] = low, high
+        scan_rows(batch[k], lengths[k], scans[k], 0, lengths[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_linkage(alpha, low, high, ceiling, n, every):
     """Return the linkage for ``n`` points with dissimilarities from low to high.
 
@@ -140,7 +94,7 @@ def choose_linkage(alpha, low, high, ceiling, n, every):
     return Linkage(form, float(alpha), centre, ceiling, every and form == EXTREME)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value_of(D, reading, i, j):
     """Dissimilarity of an unordered pair of points."""
     value = float(D[i, j])
@@ -149,7 +103,7 @@ def value_of(D, reading, i, j):
     return value if value < np.inf else reading.stand_in
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_weight(linkage, value, i, j, n):
     """Weight of a pair of points, or its code i n + j (`EXTREME`)."""
     if linkage.form == EXTREME:
@@ -157,7 +111,7 @@ def leaf_weight(linkage, value, i, j, n):
     return point_weight(linkage.form, value, linkage.alpha, linkage.centre)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def merge(linkage, a, weight_a, b, weight_b):
     """Linkage and weight of a union, and the share of its first part in it (`merge_pair`)."""
     return merge_pair(linkage.form, a, weight_a, b, weight_b, 0.0, linkage.alpha, 1.0)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.family import EXTREME
+from supclust.kernels import kernel
 from supclust.losses.cpu.block import (
     AVERAGE,
     CEILING,
@@ -104,7 +104,7 @@ def _orders(labels: Ints, lengths: Ints) -> Ints:
     return np.argsort(last, axis=1, kind="stable")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve_blocks(
     batch, labels, orders, lengths, alphas, facts, ranking, adjacent, mean, low, high, every,
     losses, parts, in_alpha, out, start, stop,
@@ -134,7 +134,7 @@ def _solve_blocks(
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cluster_starts(labels, order):
     """Where each cluster starts in the order, and where the last one ends."""
     n = len(order)
@@ -148,7 +148,7 @@ def _cluster_starts(labels, order):
     return starts[: count + 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, out):
     """Loss and dJ/dalpha of one block; its parts, and dJ/df into ``out`` unless it is empty."""
     pairs, height, weights = grow_forest(D, reading, order, starts, linkage)
@@ -173,7 +173,7 @@ def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, o
     return loss, in_alpha
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rounds(pairs, n):
     """Rounds as in `impure_entries`: the merged positions and the rounds that made them."""
     born = np.full(n, -1)
@@ -189,7 +189,7 @@ def _rounds(pairs, n):
     return rounds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prepare(height, rules, slack):
     """Limit below which an impure linkage is violated in each round, and an empty tally."""
     count = len(height)
@@ -204,7 +204,7 @@ def _prepare(height, rules, slack):
     return limit, tally
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _pure_terms(rules, tally, height, low, mean, share, parts):
     """Loss, and dJ/dh of every round (0 for an infinite one); writes the (2,) parts."""
     slopes = np.zeros(len(height))
@@ -233,7 +233,7 @@ def _pure_terms(rules, tally, height, low, mean, share, parts):
     return loss + total * scale, slopes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_impure(order, layout, alpha, entries, share, out):
     for r in range(len(order)):
         base = layout[r, BASE]
@@ -244,7 +244,7 @@ def _write_impure(order, layout, alpha, entries, share, out):
             )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mirror(out, n):
     """Share what stands in one of the two triangles equally between both."""
     for top in range(0, n, _TILE):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from supclust.hac.cpu.merge_rules import point_weight
 from supclust.hac.family import LINEAR
+from supclust.kernels import kernel
 from supclust.losses.cpu.block import leaf_weight, value_of
 
 # Columns of the entry of a pair of clusters, of the record of a merge, and of the backward pass.
@@ -30,7 +30,7 @@ SUMS, STARTS, TOTALS = 0, 1, 2
 VALUE, ACTIVE, INFINITE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_out(starts):
     """Layout (n, 2) of the entries of all impure pairs of points, and their number."""
     n = starts[-1]
@@ -44,7 +44,7 @@ def lay_out(starts):
     return layout, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pack_entries(D, reading, order, layout, total, linkage):
     """Entries (e, 3) of all impure pairs of points."""
     n = len(order)

@@ -22,8 +22,8 @@ references at every call, which would cost more than the arithmetic.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from supclust.kernels import kernel
 from supclust.losses.cpu.block import merge
 from supclust.losses.cpu.impure_entries import (
     ACTIVE,
@@ -51,7 +51,7 @@ from supclust.losses.cpu.impure_entries import (
 from supclust.losses.cpu.pure_merges import place_of
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _first_below(limit, psi, born, end):
     """First round after ``born`` with psi < limit, ``end`` if there is none; limit never falls."""
     first = end
@@ -65,7 +65,7 @@ def _first_below(limit, psi, born, end):
     return first
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):
     """Merge entry V into entry U for the first ``count`` rows of ``work``; V keeps the record.
 
@@ -117,7 +117,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):
     tally[TOTALS, ACTIVE] += active
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_columns(rounds, base, end, born, since, until, work):
     """List the column merges of rounds ``since`` to ``until`` for one row; returns their number."""
     count = 0
@@ -131,7 +131,7 @@ def _list_columns(rounds, base, end, born, since, until, work):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_rows(rounds, layout, live, alive, born, t, work):
     """List the merges of the two rows of round t over the live columns; returns their number."""
     u = rounds[t, U]
@@ -148,7 +148,7 @@ def _list_rows(rounds, layout, live, alive, born, t, work):
     return alive - start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replay(entries, layout, linkage, rules, rounds, height, limit, tally):
     """Run all rounds and add up the impure terms; returns the live positions and their rounds."""
     n = len(layout)
@@ -181,7 +181,7 @@ def replay(entries, layout, linkage, rules, rounds, height, limit, tally):
     return live[:alive], born
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_survivors(entries, layout, rules, height, limit, tally, live, born):
     """Count the pairs left after the last round, and initialise their entries for `unwind`."""
     last = len(height) - 1
@@ -207,7 +207,7 @@ def count_survivors(entries, layout, rules, height, limit, tally, live, born):
                     tally[TOTALS, INFINITE] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split_listed(entries, work, count):
     """Undo `_merge_listed`, last row first; returns the part of dJ/dalpha."""
     in_alpha = 0.0
@@ -230,7 +230,7 @@ def _split_listed(entries, work, count):
     return in_alpha
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unwind(entries, layout, rounds, survivors):
     """Backward pass to SLOPE and MOMENT of all pairs of points; returns dJ/dalpha."""
     n = len(layout)

@@ -8,14 +8,14 @@ cluster compares smallest points, and ties go to the pair whose smallest points 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from supclust.hac.cpu.merge_rules import point_weight
 from supclust.hac.family import EXTREME, LINEAR
+from supclust.kernels import kernel
 from supclust.losses.cpu.block import leaf_weight, merge, value_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(live, count, position):
     """Number of the first ``count`` ascending positions that come before ``position``."""
     low = 0
@@ -28,7 +28,7 @@ def place_of(live, count, position):
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest_after(psi, live, count, at):
     """Nearest live cluster after the one at ``live[at]``: its distance and place, lowest first."""
     row = psi[live[at]]
@@ -41,7 +41,7 @@ def _nearest_after(psi, live, count, at):
     return low, nearest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _closest(psi, live, count, low, nearest, stale):
     """Row of the closest pair; the ``low`` of a stale row is a bound until it is searched."""
     while True:
@@ -56,7 +56,7 @@ def _closest(psi, live, count, low, nearest, stale):
         stale[u] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _unite(linkage, psi, weight, live, count, u, v, low, nearest, stale):
     """Merge cluster v into u < v; only entries [i, j] with i < j are kept."""
     low_u = np.inf
@@ -85,7 +85,7 @@ def _unite(linkage, psi, weight, live, count, u, v, low, nearest, stale):
     stale[u] = False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_cluster(linkage, psi, weight, start, pairs, heights, weights, first):
     """Greedy tree of one cluster of m points, destroying ``psi`` and ``weight`` (m, m).
 
@@ -114,7 +114,7 @@ def grow_cluster(linkage, psi, weight, start, pairs, heights, weights, first):
             live[t] = live[t + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_forest(D, reading, order, starts, linkage):
     """Trees of all clusters, one after the other; returns pairs (positions), heights, weights."""
     n = len(order)
@@ -143,7 +143,7 @@ def grow_forest(D, reading, order, starts, linkage):
     return pairs, heights, weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_rounds(order, starts, pairs, heights, weights):
     """Bring the merges of all clusters into the order of greedy training HAC; returns copies.
 
@@ -183,7 +183,7 @@ def order_rounds(order, starts, pairs, heights, weights):
     return sorted_pairs, sorted_heights, sorted_weights
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _spread_mean(D, reading, linkage, us, vs, slope, height, weight, out):
     """Gradient of one merge, times ``slope``, into ``out``; returns slope times dPsi/dalpha."""
     in_alpha = 0.0
@@ -201,7 +201,7 @@ def _spread_mean(D, reading, linkage, us, vs, slope, height, weight, out):
     return slope * in_alpha
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spread_extreme(D, reading, us, vs, slope, height, out):
     """Give the slope of one merge to every pair that attains its height."""
     for i in us:
@@ -210,7 +210,7 @@ def _spread_extreme(D, reading, us, vs, slope, height, out):
                 out[i, j] = slope
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, out):
     """Gradient of sum slopes[k] heights[k]; merges in any order with children before parents.
 
@@ -245,7 +245,7 @@ def pure_gradient(D, reading, order, linkage, pairs, heights, weights, slopes, o
     return in_alpha
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _collect(following, order, start, points):
     count = 0
     at = start

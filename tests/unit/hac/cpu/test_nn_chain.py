@@ -96,7 +96,7 @@ def test_large_matrices_agree_with_small_ones_path(
     )
 
 
-def test_form_follows_the_range_of_alpha_times_dissimilarity() -> None:
+def test_the_representation_follows_the_range_of_alpha_times_dissimilarity() -> None:
     single, double = np.empty(0, np.float32), np.empty(0)
     assert choose_representation(math.inf, 0.0, 1.0, 10, double) == EXTREME
     assert choose_representation(0.0, 0.0, 1.0, 10, double) == MEAN
@@ -126,25 +126,6 @@ def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator
             assert len(chain.build_tree(D, alpha, 0.0, 1.0)[0]) == n - 1
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("alpha", [0.0, -1.0, math.inf])
-@pytest.mark.parametrize("ties", [False, True])
-def test_what_the_check_found_in_passing_changes_nothing(
-    dtype: type, alpha: float, ties: bool, rng: np.random.Generator
-) -> None:
-    points = rng.integers(0, 9, (chain.SMALL + 150, 3)) if ties else rng.normal(size=(2150, 3))
-    D = squareform(pdist(points)).astype(dtype)
-    assert check_square(D, alpha).before is None
-    checked = check_square(D, alpha, listed=True)
-    assert checked.before is not None
-    assert checked.before.linkage[700, : checked.before.count[700]].min() == D[700, :700].min()
-    known = chain.build_tree(D, alpha, checked.low, checked.high, checked.before)
-    for ours, alone in zip(
-        known, chain.build_tree(D, alpha, checked.low, checked.high), strict=True
-    ):
-        np.testing.assert_array_equal(ours, alone)
-
-
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 16, 17, 100, 800, 1300])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_small_trees_are_checked_while_they_are_copied(
@@ -168,14 +149,14 @@ def test_small_trees_are_checked_while_they_are_copied(
 
 
 @pytest.mark.parametrize("repair", ["infinity", "asymmetry"])
-def test_nothing_is_known_in_passing_of_a_matrix_that_was_repaired(
-    repair: str, rng: np.random.Generator
-) -> None:
+def test_a_matrix_is_repaired_in_a_copy(repair: str, rng: np.random.Generator) -> None:
     D = squareform(pdist(rng.normal(size=(40, 2))))
     D[3, 7] = math.inf if repair == "infinity" else D[3, 7] * (1 + 1e-12)
     D[7, 3] = math.inf if repair == "infinity" else D[7, 3]
-    checked = check_square(D, 0.0, listed=True)
-    assert checked.values is not D and checked.before is None
+    before = D.copy()
+    checked = check_square(D, 0.0).values
+    assert checked is not D and np.array_equal(D, before)
+    assert np.isfinite(checked).all() and (checked == checked.T).all()
 
 
 def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Generator) -> None:

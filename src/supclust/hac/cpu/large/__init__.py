@@ -1,1 +1,1 @@
-"""What only trees of more than 2,000 points need."""
+"""Trees of more points than fit the cache (`dispatch.SMALL`)."""

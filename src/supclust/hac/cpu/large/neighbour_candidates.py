@@ -1,11 +1,10 @@
-"""The few nearest clusters of a row, found in one search, so that most later searches are spared.
+"""Neighbour candidates: the nearest clusters of a row, found in one search.
 
-A search by vectors keeps the least number of every lane. Whatever it has not kept is at least the
-second least of its lane, so the least of those second ones bounds the rest of the row, and the
-lanes below it are the nearest clusters, all of them: eight or so, for their places are random. By
-reducibility no linkage ever falls below the smaller of those it was merged of. So while one of the
-few is within the bound, the nearest of them is the nearest of all, however many have merged; and
-what a merged one is away stands in its own row.
+Columns are dealt to 64 lanes, and every lane keeps its smallest value. What it does not keep is at
+least its second smallest value, so the least of those bounds the rest of the row, and the lanes
+below the bound hold the nearest clusters. By reducibility no linkage falls below the smaller of
+those it was merged from. So while a candidate is within the bound, the nearest candidate is the
+nearest of all clusters, however many have merged, and most rows need not be searched again.
 """
 
 from __future__ import annotations
@@ -13,208 +12,143 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
 
-from supclust.hac.cpu.simd.argmin import (
-    INT,
-    LONG,
-    Search,
-    argmin,
-    intrinsic,
-    sweep_chains,
-)
+from supclust.hac.cpu.simd.argmin import argmin
+from supclust.kernels import kernel
 
-MOST = 16  # clusters that are remembered
+MOST = 16  # candidates per cluster
 _LANES = 64
 
 
-class Few(NamedTuple):
-    """The few nearest of each of n clusters.
+class Candidates(NamedTuple):
+    """Neighbour candidates of each of n clusters.
 
     Attributes:
-        place: (n, MOST) int32 clusters.
+        column: (n, MOST) int32 clusters.
         linkage: (n, MOST) to them.
         count: (n,) int32 how many.
-        bound: (n,) to nobody else is the linkage smaller.
+        bound: (n,) lower bound on the linkage to all other clusters.
     """
 
-    place: Any
+    column: Any
     linkage: Any
     count: Any
     bound: Any
 
 
-def room_for_few(n: int, kind: np.dtype[np.generic]) -> Few:
-    """Return room for the few nearest of n clusters."""
-    place, linkage = np.empty((n, MOST), np.int32), np.empty((n, MOST), kind)
-    return Few(place, linkage, np.empty(n, np.int32), np.empty(n, kind))
+def new_candidates(n: int, kind: np.dtype[np.generic]) -> Candidates:
+    """Return uninitialised candidates of n clusters."""
+    column, linkage = np.empty((n, MOST), np.int32), np.empty((n, MOST), kind)
+    return Candidates(column, linkage, np.empty(n, np.int32), np.empty(n, kind))
 
 
-class _Lanes(Search):
-    """Lanes keep their second least number as well, of which nobody asks where it stood."""
+@kernel(error_model="numpy")
+def lane_minima(row, start, stop, column, least, second):
+    """Smallest value of every lane of ``row[start:stop]``, its column, and the second smallest.
 
-    def __init__(self, builder: Any, data: Any, kind: Any, places: Any, numbers: Any) -> None:
-        super().__init__(builder, "<", data, None, kind, _LANES)
-        self.second = [cgutils.alloca_once(builder, self.floats) for _ in self.least]
-        self.bound = cgutils.alloca_once(builder, self.float)
-        self.places, self.numbers = places, numbers
-
-    def start(self, chain: int, at: Any) -> None:
-        super().start(chain, at)
-        nothing = ir.Constant(self.floats, [float("inf")] * self.lanes)
-        self.builder.store(nothing, self.second[chain])
-
-    def beaten(self, chain: int, number: Any) -> None:
-        """Note the larger number of a comparison."""
-        second = self.builder.load(self.second[chain])
-        self.builder.store(self.lesser(number, second), self.second[chain])
-
-    def finish(self, count: int) -> None:
-        """Write out what all lanes have kept, and the least of what they have not."""
-        builder = self.builder
-        lane = ir.Constant(self.ints, list(range(self.lanes)))
-        least = builder.load(self.second[0])
-        for chain in range(count):
-            least = self.lesser(builder.load(self.second[chain]), least)
-            where = builder.add(builder.load(self.where[chain]), lane)
-            for values, out in (
-                (where, self.places),
-                (builder.load(self.least[chain]), self.numbers),
-            ):
-                place = builder.gep(out, [LONG(chain * self.lanes)])
-                builder.store(values, builder.bitcast(place, values.type.as_pointer()), align=4)
-        least = builder.extract_element(self.least_of_lanes(least), INT(0))
-        builder.store(least, self.bound)
-
-
-def _build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    def data(k: int) -> Any:
-        return context.make_array(signature.args[k])(context, builder, args[k]).data
-
-    row = builder.gep(data(0), [args[1]])
-    lanes = _Lanes(builder, row, signature.args[0].dtype, data(3), data(4))
-    sweep_chains(builder, args[2], lanes.lanes, len(lanes.least), lanes)
-    return builder.load(lanes.bound)
-
-
-@intrinsic
-def lane_minima(_: Any, values: Any, start: Any, length: Any, places: Any, numbers: Any) -> Any:
-    """Write the least of ``values[start : start + length]`` in every lane, and return the bound.
-
-    Args:
-        values: Contiguous, without NaN.
-        start: First of the values.
-        length: At least 64.
-        places: (64,) int32: where they stand, counted from ``start``.
-        numbers: (64,) what they are. Every other value is at or above the bound.
+    ``column``, ``least`` and ``second`` are (64,) outputs. At least 64 columns, no NaN.
     """
-    kinds = (values, types.int64, types.int64, places, numbers)
-    return values.dtype(*kinds), _build
+    column[:], least[:], second[:] = start, np.inf, np.inf
+    start, lanes = np.uint64(start), np.uint64(_LANES)
+    for begin in range(start, np.uint64(stop), lanes):
+        for lane in range(min(lanes, np.uint64(stop) - begin)):
+            value, known = row[begin + lane], least[lane]
+            lower = value < known
+            other = known if lower else value
+            second[lane] = other if other < second[lane] else second[lane]
+            least[lane] = value if lower else known
+            column[lane] = begin + lane if lower else column[lane]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def find_few(row, start, stop, x, few):
-    """Search a stretch of the row of cluster x for its few nearest, and forget all others.
+@kernel(error_model="numpy")
+def find_candidates(row, start, stop, x, candidates):
+    """Search a stretch of the row of cluster x for its candidates, replacing earlier ones.
 
     Returns:
-        The nearest and the linkage to it.
+        The nearest cluster and the linkage to it.
     """
-    few.count[x], few.bound[x] = 0, np.inf
-    return add_few(row, start, stop, x, few)
+    candidates.count[x], candidates.bound[x] = 0, np.inf
+    return add_candidates(row, start, stop, x, candidates)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def add_few(row, start, stop, x, few):
-    """Let the few nearest of cluster x stand for a further stretch of its row.
-
-    Args:
-        row: Contiguous; no NaN between ``start`` and ``stop``.
-        start: First column, below ``stop``.
-        stop: One past the last.
-        x: The cluster.
-        few: Updated.
+@kernel(error_model="numpy")
+def add_candidates(row, start, stop, x, candidates):
+    """Extend the candidates of cluster x by a further, non-empty stretch of its row, without NaN.
 
     Returns:
-        As `find_few`.
+        As `find_candidates`.
     """
-    length = stop - start
-    if length < _LANES:
-        nearest = start + argmin(row, start, length)
-        few.bound[x] = min(few.bound[x], row[nearest])
-        _add(few, x, nearest, row[nearest])
+    bound = candidates.bound
+    if stop - start < _LANES:
+        nearest = start + argmin(row, start, stop - start)
+        bound[x] = min(bound[x], row[nearest])
+        _add(candidates, x, nearest, row[nearest])
     else:
-        places, numbers = np.empty(_LANES, np.int32), np.empty(_LANES, row.dtype)
-        few.bound[x] = min(few.bound[x], lane_minima(row, start, length, places, numbers))
+        column = np.empty(_LANES, np.int32)
+        least, second = np.empty(_LANES, row.dtype), np.empty(_LANES, row.dtype)
+        lane_minima(row, start, stop, column, least, second)
+        bound[x] = min(bound[x], second.min())
         for lane in range(_LANES):
-            if numbers[lane] <= few.bound[x]:
-                _add(few, x, start + places[lane], numbers[lane])
-    return _nearest_of_few(few, x)
+            if least[lane] <= bound[x]:
+                _add(candidates, x, column[lane], least[lane])
+    return _nearest_candidate(candidates, x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add(few, x, place, linkage):
-    at = few.count[x]
-    if at == MOST:  # the farthest goes, and bounds the rest
-        at = few.linkage[x].argmax()
-        few.bound[x] = min(few.bound[x], max(linkage, few.linkage[x, at]))
-        if linkage >= few.linkage[x, at]:
+@kernel(error_model="numpy")
+def _add(candidates, x, column, linkage):
+    at = candidates.count[x]
+    if at == MOST:  # the farthest is dropped, and bounds the rest
+        at = candidates.linkage[x].argmax()
+        farthest = candidates.linkage[x, at]
+        candidates.bound[x] = min(candidates.bound[x], max(linkage, farthest))
+        if linkage >= farthest:
             return
     else:
-        few.count[x] += 1
-    few.place[x, at], few.linkage[x, at] = place, linkage
+        candidates.count[x] += 1
+    candidates.column[x, at], candidates.linkage[x, at] = column, linkage
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _nearest_of_few(few, x):
+@kernel(error_model="numpy")
+def _nearest_candidate(candidates, x):
     best = 0
-    for k in range(1, few.count[x]):
-        if few.linkage[x, k] < few.linkage[x, best]:
+    for k in range(1, candidates.count[x]):
+        if candidates.linkage[x, k] < candidates.linkage[x, best]:
             best = k
-    return few.place[x, best], few.linkage[x, best]
+    return candidates.column[x, best], candidates.linkage[x, best]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def find_few_of_points(matrix, known, few, nearest, distance, start, stop):
-    """Find the few nearest of points ``start`` to ``stop`` of a matrix of dissimilarities.
-
-    Where they are ``known`` among the points before each, they stand in ``few`` already.
-    """
+@kernel(error_model="numpy")
+def find_all_candidates(matrix, candidates, nearest, distance, start, stop):
+    """Find the candidates and the nearest of clusters ``start`` to ``stop`` of a matrix."""
     n = matrix.shape[0]
     for i in range(start, stop):
-        if i > 0 and not known:
-            nearest[i], distance[i] = find_few(matrix[i], 0, i, i, few)
-        elif i == 0:
-            few.count[i], few.bound[i] = 0, np.inf
+        candidates.count[i], candidates.bound[i] = 0, np.inf
+        if i > 0:
+            nearest[i], distance[i] = add_candidates(matrix[i], 0, i, i, candidates)
         if i + 1 < n:
-            nearest[i], distance[i] = add_few(matrix[i], i + 1, n, i, few)
-        else:
-            nearest[i], distance[i] = _nearest_of_few(few, i)
+            nearest[i], distance[i] = add_candidates(matrix[i], i + 1, n, i, candidates)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def nearest_still(x, few, since, alive, into, born, psi, slot):
-    """Find the nearest of cluster x, some of whose few nearest have merged, without its row.
+@kernel(error_model="numpy")
+def updated_nearest(x, candidates, version, clusters, rows):
+    """Find the nearest of cluster x, some of whose candidates have merged, without its row.
 
     Args:
-        x: A cluster that has not changed since.
-        few: Its entries are brought up to date.
-        since: Merges that its entries know of.
-        alive: Which clusters are there.
-        into: What those that are not there any more merged into.
-        born: Number of merges when a cluster got its present form.
-        psi: A cluster's row is right about x if the cluster was born after it.
-        slot: Row of each cluster.
+        x: A cluster that has not changed since ``version``.
+        candidates: Those of x are updated.
+        version: Number of merges that are applied to them.
+        clusters: See `pending_merges.Clusters`.
+        rows: A cluster's row holds its linkage to x if the cluster was formed after x.
 
     Returns:
-        The nearest and the linkage to it; -1 and anything where only the row can tell.
+        The nearest and the linkage to it; -1 and any number where the row must be searched.
     """
-    for k in range(few.count[x]):
-        y = few.place[x, k]
-        while not alive[y]:
-            y = into[y]
-        if born[y] > since:
-            few.place[x, k], few.linkage[x, k] = y, psi[slot[y], x]
-    nearest, linkage = _nearest_of_few(few, x)
-    return (nearest if linkage <= few.bound[x] else np.int32(-1)), linkage
+    for k in range(candidates.count[x]):
+        y = candidates.column[x, k]
+        while not clusters.alive[y]:
+            y = clusters.into[y]
+        if clusters.formed[y] > version:
+            candidates.column[x, k] = y
+            candidates.linkage[x, k] = rows.psi[rows.slot[y], x]
+    nearest, linkage = _nearest_candidate(candidates, x)
+    return (nearest if linkage <= candidates.bound[x] else np.int32(-1)), linkage

@@ -1,32 +1,31 @@
 """Batches of pairs, merged side by side, each in rows of its own.
 
 Two clusters that are each other's nearest stay so whatever else merges, because the linkage is
-reducible; so all such pairs may merge at once. Few rows are read before they merge: of the few
-nearest clusters of each (`_few`) one is nearly always left.
+reducible; so all such pairs may merge at once. Most rows are not read before they merge, because
+one of their neighbour candidates is nearly always left.
 
-The order of the merges in a batch is that of the notes: to a row are applied those before its own
-merge, whether they have been carried out by then or not. So the numbers do not depend on the
-threads, and the linkage of two new clusters is the same, bit for bit, in both rows.
+The merges of a batch have the order of the list of pending merges: to a row are applied those
+before its own merge, whether they have been carried out by then or not. So the numbers do not
+depend on the threads, and the linkage of two new clusters is the same, bit for bit, in both rows.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from supclust.hac.cpu.large.neighbour_candidates import find_few, nearest_still
-from supclust.hac.cpu.large.pending_merges import fetch_row
+from supclust.hac.cpu.large.neighbour_candidates import find_candidates, updated_nearest
+from supclust.hac.cpu.large.pending_merges import copy_row, read_row
 from supclust.hac.cpu.merge_rules import merge_rows
-from supclust.hac.cpu.simd.streaming_store import settle, write_row
 from supclust.hac.family import LINEAR
+from supclust.kernels import kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def choose_pairs(clusters, noted, merges, most):
-    """Note up to ``most`` pairs of clusters that are nearest to each other; returns all merges.
+@kernel(error_model="numpy")
+def choose_pairs(clusters, pending, merges, most):
+    """List up to ``most`` pairs of reciprocal nearest neighbours; returns the number of merges.
 
-    All nearest are known. At ties a cluster may have other nearest ones than the one that has it;
-    a pair of the smallest linkage of all is always found.
+    The nearest of every cluster is up to date. At ties the nearest of x may have another nearest;
+    a pair of the smallest linkage of all is always listed.
     """
     taken = np.zeros(clusters.alive.size, np.bool_)
     start = merges
@@ -36,122 +35,120 @@ def choose_pairs(clusters, noted, merges, most):
             continue
         if clusters.distance[x] <= clusters.distance[y]:
             taken[x] = taken[y] = True
-            noted.kept[merges], noted.gone[merges] = min(x, y), max(x, y)
+            pending.kept[merges], pending.gone[merges] = min(x, y), max(x, y)
             merges += 1
             if merges - start == most:
                 break
-    noted.end[start:merges] = merges
     return merges
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def record(rows, clusters, noted, start, stop, size, leaf, vacant, pairs, heights):
+@kernel(error_model="numpy")
+def record(rows, clusters, pending, start, stop, size, leaf, free_rows, pairs, heights):
     """Write down merges ``start`` to ``stop``, and choose their rows.
 
     Args:
         rows: Not changed.
         clusters: Updated.
-        noted: Gets the shares and rows of these merges.
+        pending: Gets the shares and rows of these merges.
         start: First merge.
         stop: One past the last.
         size: Points of each cluster; updated.
         leaf: A point of each cluster.
-        vacant: Rows that nobody uses, behind their number.
+        free_rows: Unused rows; the first entry is how many.
         pairs: Output: a point of either side of each merge.
         heights: Output.
     """
     for t in range(start, stop):
-        u, v = noted.kept[t], noted.gone[t]
+        u, v = pending.kept[t], pending.gone[t]
         pairs[t, 0], pairs[t, 1] = leaf[u], leaf[v]
         heights[t] = clusters.distance[u]
-        noted.share[t] = size[v] / (size[u] + size[v])
+        pending.share[t] = size[v] / (size[u] + size[v])
         size[u] += size[v]
         clusters.alive[v] = False
         clusters.into[v] = u
-        noted.slot[t] = max(rows.slot[u], rows.slot[v])
-        if noted.slot[t] < 0:
-            noted.slot[t] = vacant[vacant[0]]
-            vacant[0] -= 1
+        pending.slot[t] = max(rows.slot[u], rows.slot[v])
+        if pending.slot[t] < 0:
+            pending.slot[t] = free_rows[free_rows[0]]
+            free_rows[0] -= 1
     # Rows that are left may be written in the next batch, but are read in this one.
     for t in range(start, stop):
-        left = min(rows.slot[noted.kept[t]], rows.slot[noted.gone[t]])
+        left = min(rows.slot[pending.kept[t]], rows.slot[pending.gone[t]])
         if left >= 0:
-            vacant[0] += 1
-            vacant[vacant[0]] = left
+            free_rows[0] += 1
+            free_rows[free_rows[0]] = left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def merge_pairs(rows, clusters, noted, few, start, stop):
-    """Carry out the noted merges ``start`` to ``stop``, and find what is nearest to their clusters.
+@kernel(error_model="numpy")
+def merge_pairs(rows, clusters, pending, candidates, start, stop):
+    """Carry out the pending merges ``start`` to ``stop``, and find the nearest of the new clusters.
 
-    ``noted`` has the merges of the whole batch; those of this part are nobody else's.
+    ``pending`` has the merges of the whole batch; no other thread carries out those of this part.
     """
     n, kind = rows.slot.size, rows.psi.dtype
-    wide = n if rows.form >= LINEAR else 1
+    wide = n if rows.rule >= LINEAR else 1
     row, weights = np.empty(n, kind), np.empty(wide, kind)
     other, other_weights = np.empty(n, kind), np.empty(wide, kind)
-    lists = np.empty((4, n), kind)
     for t in range(start, stop):
-        u, v, r = noted.kept[t], noted.gone[t], np.int64(noted.slot[t])
-        fetch_row(rows, u, clusters.born[u], noted, t, row, weights, lists)
-        fetch_row(rows, v, clusters.born[v], noted, t, other, other_weights, lists)
-        merge_rows(rows.form, row, weights, other, other_weights, noted.share[t], rows.alpha)
-        row[u] = row[v] = rows.dead
-        write_row(row, rows.psi[r], n)
-        if rows.form >= LINEAR:
-            write_row(weights, rows.weight[r], n)
+        u, v, r = pending.kept[t], pending.gone[t], np.int64(pending.slot[t])
+        read_row(rows, u, clusters.formed[u], pending, t, row, weights)
+        read_row(rows, v, clusters.formed[v], pending, t, other, other_weights)
+        merge_rows(
+            rows.rule, row, 0, other, 0, weights, 0, other_weights, 0, np.uint64(n),
+            pending.share[t], rows.alpha,
+        )  # fmt: skip
+        row[u] = row[v] = rows.far
+        copy_row(row, rows.psi[r][:n])
+        if rows.rule >= LINEAR:
+            copy_row(weights, rows.weight[r][:n])
         rows.slot[u] = r
-        clusters.born[u] = clusters.found[u] = t + 1
-        clusters.nearest[u], clusters.distance[u] = find_few(row, 0, n, u, few)
-    settle()
+        clusters.formed[u] = clusters.version[u] = t + 1
+        clusters.nearest[u], clusters.distance[u] = find_candidates(row, 0, n, u, candidates)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def find_nearest(rows, clusters, noted, merges, few, start, stop):
+@kernel(error_model="numpy")
+def find_nearest(rows, clusters, pending, merges, candidates, start, stop):
     """Find the nearest of clusters ``start`` to ``stop`` where it has merged, after all merges.
 
     Returns:
         How many rows had to be read.
     """
     n, kind = rows.slot.size, rows.psi.dtype
-    row, weights = np.empty(n, kind), np.empty(n if rows.form >= LINEAR else 1, kind)
-    lists = np.empty((4, n), kind)
+    row, weights = np.empty(n, kind), np.empty(n if rows.rule >= LINEAR else 1, kind)
     read = 0
     for x in range(start, stop):
         if clusters.alive[x]:
-            read += _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists)
+            read += _find_nearest_of(x, rows, clusters, pending, merges, candidates, row, weights)
     return read
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists):
-    """As `find_nearest`, of one cluster; ``row``, ``weights`` and ``lists`` are scratch."""
+@kernel(error_model="numpy")
+def _find_nearest_of(x, rows, clusters, pending, merges, candidates, row, weights):
+    """As `find_nearest`, of one cluster; ``row``  and ``weights`` are scratch."""
     y = clusters.nearest[x]
-    if clusters.alive[y] and clusters.born[y] <= clusters.found[x]:
+    if clusters.alive[y] and clusters.formed[y] <= clusters.version[x]:
         return 0
-    nearest, distance = nearest_still(
-        x, few, clusters.found[x], clusters.alive, clusters.into, clusters.born, rows.psi, rows.slot
-    )
+    nearest, distance = updated_nearest(x, candidates, clusters.version[x], clusters, rows)
     read = nearest < 0
     if read:
-        fetch_row(rows, x, clusters.born[x], noted, merges, row, weights, lists)
-        nearest, distance = find_few(row, 0, row.size, x, few)
-    clusters.found[x] = merges
+        read_row(rows, x, clusters.formed[x], pending, merges, row, weights)
+        nearest, distance = find_candidates(row, 0, row.size, x, candidates)
+    clusters.version[x] = merges
     clusters.nearest[x], clusters.distance[x] = nearest, distance
     return int(read)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def chase(rows, clusters, noted, few, merges, enough, size, leaf, vacant, pairs, heights):
+@kernel(error_model="numpy")
+def follow_chain(
+    rows, clusters, pending, candidates, merges, enough, size, leaf, free_rows, pairs, heights
+):  # fmt: skip
     """Merge one pair after another along the nearest-neighbour chain, up to ``enough`` merges.
 
-    All in all it searches about three rows for a merge, whatever the data. After a batch it may be
-    all rows: where one cluster is nearest to everybody, and merges, nobody has a nearest one left.
-    Args as in `record` and `find_nearest`. The distances along the chain fall strictly, so it ends.
+    It searches about three rows for a merge, whatever the data. Batches may search all rows: where
+    one cluster is the nearest of all others and merges, every other one loses its nearest. Args as
+    in `record` and `find_nearest`. The linkages along the chain decrease strictly, so it ends.
     """
     n, kind = rows.slot.size, rows.psi.dtype
-    row, weights = np.empty(n, kind), np.empty(n if rows.form >= LINEAR else 1, kind)
-    lists = np.empty((4, n), kind)
+    row, weights = np.empty(n, kind), np.empty(n if rows.rule >= LINEAR else 1, kind)
     chain = np.empty(n + 1, np.int64)
     links = first = 0
     while merges < enough:
@@ -161,7 +158,7 @@ def chase(rows, clusters, noted, few, merges, enough, size, leaf, vacant, pairs,
             chain[0] = first
             links = 1
         x = chain[links - 1]
-        _find_nearest_of(x, rows, clusters, noted, merges, few, row, weights, lists)
+        _find_nearest_of(x, rows, clusters, pending, merges, candidates, row, weights)
         if links == 1 or clusters.distance[x] < clusters.distance[chain[links - 2]]:
             chain[links] = clusters.nearest[x]
             links += 1
@@ -169,8 +166,7 @@ def chase(rows, clusters, noted, few, merges, enough, size, leaf, vacant, pairs,
         # x and its predecessor are nearest to each other (at a tie, the predecessor is preferred).
         y = chain[links - 2]
         links -= 2
-        noted.kept[merges], noted.gone[merges] = min(x, y), max(x, y)
-        noted.end[merges] = merges + 1
-        record(rows, clusters, noted, merges, merges + 1, size, leaf, vacant, pairs, heights)
-        merge_pairs(rows, clusters, noted, few, merges, merges + 1)
+        pending.kept[merges], pending.gone[merges] = min(x, y), max(x, y)
+        record(rows, clusters, pending, merges, merges + 1, size, leaf, free_rows, pairs, heights)
+        merge_pairs(rows, clusters, pending, candidates, merges, merges + 1)
         merges += 1

@@ -1,8 +1,8 @@
-"""Rows that do not know of later merges, and the notes from which they learn of them.
+"""Rows without later merges, and the pending merges that are applied when a row is read.
 
-A merge of u and v writes one new row and is otherwise only noted: writing column u into every other
-row would touch one cache line per row. Whoever reads a row applies to a copy of it the merges that
-came after it.
+A merge of u and v writes one new row and is otherwise only listed: writing column u into every
+other row would touch one cache line per row. A reader of a row applies to its copy the merges that
+came after the row was written.
 """
 
 from __future__ import annotations
@@ -10,32 +10,32 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from supclust.hac.cpu.merge_rules import merge_lists, weigh
-from supclust.hac.family import LINEAR
+from supclust.hac.cpu.merge_rules import clamped_mean, merge_linear, merge_pair, point_weight
+from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN
+from supclust.kernels import kernel
 
 
 class Rows(NamedTuple):
-    """Where the rows of n clusters stand.
+    """The rows of n clusters.
 
     Attributes:
-        form: How linkages merge (`_rows`).
+        rule: Weight representation (`hac.family`).
         alpha: Of the family.
         centre: Of the weights.
-        dead: A number above every linkage, for the diagonal and for columns that are gone.
-        base: (n, >= n) linkages before any merge; the diagonal may be anything. Only read.
-        base_weight: Their weights (`LINEAR`, `LOG`); (0, 0) for single points, which get them when
-            they are read.
+        far: A number above every linkage, for the diagonal and for columns that are gone.
+        base: (n, >= n) linkages before any merge, with an undefined diagonal; read only.
+        base_weight: Their weights (`LINEAR`, `LOG`); (0, 0) for single points, whose weights are
+            computed when they are read.
         psi: (rows, >= n) linkages of clusters that have merged since.
-        weight: Their weights, or anything 2-d.
-        slot: (n,) int32 where those stand, -1 for clusters as they were.
+        weight: Their weights, or any 2-d array.
+        slot: (n,) int32 the rows of those, -1 for clusters that have not merged.
     """
 
-    form: Any
+    rule: Any
     alpha: Any
     centre: Any
-    dead: Any
+    far: Any
     base: Any
     base_weight: Any
     psi: Any
@@ -43,103 +43,104 @@ class Rows(NamedTuple):
     slot: Any
 
 
-class Noted(NamedTuple):
-    """Merges that most rows do not know of: v = gone into u = kept.
+class Pending(NamedTuple):
+    """Merges that are not applied to most rows: v = gone into u = kept.
 
     Attributes:
         kept: (n,) uint32 the surviving columns u.
-        gone: (n,) uint32 the columns v that died.
+        gone: (n,) uint32 the removed columns v.
         share: (n,) |v| / (|u| + |v|).
-        end: (n,) int32 where the batch of each merge ends.
         slot: (n,) int32 row of the new cluster.
     """
 
     kept: Any
     gone: Any
     share: Any
-    end: Any
     slot: Any
 
 
 class Clusters(NamedTuple):
-    """The clusters of a matrix; numbers of merges count from when it was made.
+    """The clusters of a matrix; versions are numbers of merges since it was written.
 
     Attributes:
         alive: (n,) bool which are still there.
-        into: (n,) int32 what those that are not merged into.
-        born: (n,) int32 number of merges when each got its present form, and its row.
-        found: (n,) int32 number of merges that its few nearest know of.
+        into: (n,) int32 what the others merged into.
+        formed: (n,) int32 version at which each was formed, and its row was written.
+        version: (n,) int32 version of its neighbour candidates.
         nearest: (n,) int32 the nearest.
         distance: (n,) linkage to it.
     """
 
     alive: Any
     into: Any
-    born: Any
-    found: Any
+    formed: Any
+    version: Any
     nearest: Any
     distance: Any
 
 
-def all_alive(nearest: Any, distance: Any) -> Clusters:
+def new_clusters(nearest: Any, distance: Any) -> Clusters:
     """Return the clusters of a new matrix."""
-    into, born, found = np.zeros((3, len(nearest)), np.int32)
-    return Clusters(np.ones(len(nearest), np.bool_), into, born, found, nearest, distance)
+    into, formed, version = np.zeros((3, len(nearest)), np.int32)
+    return Clusters(np.ones(len(nearest), np.bool_), into, formed, version, nearest, distance)
 
 
-def nothing_noted(n: int, kind: np.dtype[np.generic]) -> Noted:
-    """Return room for the merges of n clusters."""
+def no_pending(n: int, kind: np.dtype[np.generic]) -> Pending:
+    """Return space for n merges."""
     kept, gone = np.empty((2, n), np.uint32)
-    end, slot = np.empty((2, n), np.int32)
-    return Noted(kept, gone, np.empty(n, kind), end, slot)
+    return Pending(kept, gone, np.empty(n, kind), np.empty(n, np.int32))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fetch_row(rows, x, since, noted, until, row, weights, lists):
-    """Copy the row of cluster x and apply the noted merges ``since`` to ``until`` to its columns.
-
-    Merges of a batch have no column in common: they are listed, and lists merge by vectors.
+@kernel(error_model="numpy")
+def read_row(rows, x, since, pending, until, row, weights):
+    """Copy the row of cluster x and apply the pending merges ``since`` to ``until`` to its columns.
 
     Args:
         rows: See there.
         x: The cluster.
         since: First merge after its row was written.
-        noted: See there.
+        pending: See there.
         until: One past the last merge to apply.
         row: (n,) output.
-        weights: (n,) output, or anything 1-d.
-        lists: Scratch of the row's type, (4, at least n / 2).
+        weights: (n,) output, or any 1-d array without weights.
     """
-    form, n = rows.form, row.size
+    rule, one = rows.rule, row.dtype.type(1.0)
     r = np.int64(rows.slot[x])
-    source = rows.base[x] if r < 0 else rows.psi[r]
-    for i in range(n):
-        row[i] = source[i]
-    if form >= LINEAR and r < 0 and rows.base_weight.size == 0:
-        row[x] = rows.centre
-        weigh(form, row, 0, weights, 0, n, rows.alpha, rows.centre)
-    elif form >= LINEAR:
-        source = rows.base_weight[x] if r < 0 else rows.weight[r]
-        for i in range(n):
-            weights[i] = source[i]
-    row[x] = rows.dead
-    start = since
-    while start < until:
-        stop = min(noted.end[start], until)
-        count = stop - start
-        few = count if form >= LINEAR else 0
-        kept, gone = noted.kept[start:stop], noted.gone[start:stop]
-        u, v, w_u, w_v = lists[0, :count], lists[1, :count], lists[2, :few], lists[3, :few]
-        for t in range(count):
-            k, g = kept[t], gone[t]
-            u[t], v[t] = row[k], row[g]
-            row[g] = rows.dead
-            if few > 0:
-                w_u[t], w_v[t] = weights[k], weights[g]
-        merge_lists(form, u, w_u, v, w_v, noted.share[start:stop], rows.alpha)
-        for t in range(count):
-            k = kept[t]
-            row[k] = u[t]
-            if few > 0:
-                weights[k] = w_u[t]
-        start = stop
+    copy_row(rows.base[x] if r < 0 else rows.psi[r], row)
+    row[x] = rows.centre
+    if rule >= LINEAR and r < 0 and rows.base_weight.size == 0:
+        weigh_row(rule, row, weights, row.size, rows.alpha, rows.centre)
+    elif rule >= LINEAR:
+        copy_row(rows.base_weight[x] if r < 0 else rows.weight[r], weights)
+    row[x] = rows.far
+    for t in range(since, until):
+        k, g = pending.kept[t], pending.gone[t]
+        if rule == EXTREME:
+            row[k] = max(row[k], row[g])
+        elif rule == MEAN:
+            share = pending.share[t]
+            row[k] = clamped_mean(row[k], one - share, row[g], share)
+        elif rule == LINEAR:
+            row[k], weights[k] = merge_linear(row[k], weights[k], row[g], weights[g], one)
+        else:
+            row[k], weights[k], _ = merge_pair(
+                LOG, row[k], weights[k], row[g], weights[g], one, rows.alpha, one
+            )
+        row[g] = rows.far
+
+
+@kernel
+def copy_row(source, target):
+    """Copy the first columns of a row."""
+    for i in range(np.uint64(target.size)):
+        target[i] = source[i]
+
+
+@kernel
+def weigh_row(rule, row, weights, length, alpha, centre):
+    """Write the weights of single points to the first ``length`` columns (`point_weight`)."""
+    if rule == LINEAR:
+        for i in range(np.uint64(length)):
+            weights[i] = point_weight(LINEAR, row[i], alpha, centre)
+    else:
+        weights[:length] = 0.0

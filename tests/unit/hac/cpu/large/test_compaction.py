@@ -1,4 +1,4 @@
-"""Large trees, forced on small matrices: batches of pairs, few nearest, smaller matrices."""
+"""Large trees, forced on small matrices: batches of pairs, neighbour candidates, compaction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
@@ -14,13 +13,9 @@ import generators
 from oracles.hac import replay
 from supclust.hac import linkage
 from supclust.hac.cpu import dispatch as chain
-from supclust.hac.cpu import workspace as rooms_module
-from supclust.hac.cpu.large import compaction as shrinking
-from supclust.hac.cpu.large.compact_rows import compact
-from supclust.hac.cpu.large.neighbour_candidates import room_for_few
+from supclust.hac.cpu.large import compaction
+from supclust.hac.cpu.large.compaction import compact
 from supclust.hac.cpu.large.pending_merges import Rows
-from supclust.hac.cpu.simd.streaming_store import settle, write_row
-from supclust.hac.cpu.workspace import large_rooms, whole_lines
 from supclust.hac.family import LINEAR
 
 TOLERANCE = {np.float64: 1e-9, np.float32: 2e-5}
@@ -48,11 +43,11 @@ def test_any_number_of_points_and_steps(
     share: float, dtype: type, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory suffices for every step, and the heights are those of the chain in the cache."""
-    monkeypatch.setattr(shrinking, "COMPACT_BELOW", share)
+    monkeypatch.setattr(compaction, "COMPACT_BELOW", share)
     for n in (*range(2, 40), 63, 64, 65, 100, 257):
         D = squareform(pdist(rng.normal(size=(n, 3)))).astype(dtype)
         for alpha in (-1.0, 0.0, math.inf):
-            monkeypatch.setattr(chain, "SMALL", 2000)
+            monkeypatch.setattr(chain, "SMALL", 3000)
             expected = linkage(D, alpha=alpha)[:, 2]
             for small in (1, 20):
                 monkeypatch.setattr(chain, "SMALL", small)
@@ -66,7 +61,7 @@ def test_the_chain_that_takes_over(
     family: str, constant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At once, or after the first batch."""
-    monkeypatch.setattr(shrinking, constant, 2.0 if constant == "LARGE_BATCH" else -1)
+    monkeypatch.setattr(compaction, constant, 2.0 if constant == "LARGE_BATCH" else -1)
     for n in (2, 3, 20, 70):
         D, _ = generators.FAMILIES[family](n, np.random.default_rng(n))
         for alpha in ALPHAS:
@@ -86,23 +81,25 @@ def test_reads_no_more_rows_than_promised(
         "hub": np.minimum.outer(x, x) + 1e-3 * np.add.outer(y, y),
     }[kind]
     expected = linkage(D, alpha=alpha)
-    read, chased = [0], []
-    find, follow = shrinking.find_nearest, shrinking.chase
+    read, followed = [0], []
+    find, follow = compaction.find_nearest, compaction.follow_chain
 
     def counted(*args: object) -> int:
         read.append(find(*args))
         return read[-1]
 
-    monkeypatch.setattr(shrinking, "find_nearest", counted)
-    monkeypatch.setattr(shrinking, "chase", lambda *args: (chased.append(1), follow(*args)))
+    monkeypatch.setattr(compaction, "find_nearest", counted)
+    monkeypatch.setattr(
+        compaction, "follow_chain", lambda *args: (followed.append(1), follow(*args))
+    )
     found = linkage(D, alpha=alpha)
-    assert chased and sum(read) < 2 * (shrinking.MOST_READ + 1) * n
+    assert followed and sum(read) < 2 * (compaction.MOST_READ + 1) * n
     np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("levels", [2, 6, 50])
 @pytest.mark.parametrize("alpha", [0.0, 1e39])
-def test_what_was_listed_in_float32_is_not_used_in_float64(
+def test_large_numbers_are_clustered_in_float64(
     levels: int, alpha: float, rng: np.random.Generator
 ) -> None:
     """Numbers beyond 1e30 are clustered in float64."""
@@ -130,41 +127,18 @@ def test_threads_do_not_change_a_bit(
         np.testing.assert_array_equal(tree, trees[0])
 
 
-def test_memory_that_is_not_lent(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It begins at a line of memory as well, or writing past the caches would fault."""
+def test_memory_that_is_not_kept(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     D = squareform(pdist(rng.normal(size=(150, 3))))
     expected = linkage(D, alpha=-1.0)
-    monkeypatch.setattr(rooms_module, "LENT_SHARE", 0.0)
-    for _ in range(20):
-        np.testing.assert_array_equal(linkage(D, alpha=-1.0), expected)
-        with large_rooms((3, 5), (1, 7), dtype=np.dtype(np.float32)) as matrices:
-            assert all(matrix.ctypes.data % 64 == 0 for matrix in matrices)
+    monkeypatch.setattr("supclust.hac.cpu.workspace._largest", lambda: 0.0)
+    np.testing.assert_array_equal(linkage(D, alpha=-1.0), expected)
 
 
 @pytest.mark.parametrize("alpha", [-1.0, 1.0])
 def test_linkages_that_are_no_numbers_do_not_hang(alpha: float) -> None:
     D = np.full((40, 40), math.nan)
-    with pytest.raises(FloatingPointError, match="no number"):
+    with pytest.raises(FloatingPointError, match="a linkage is NaN"):
         chain.build_tree(D, alpha, 0.0, 1.0)
-
-
-@njit
-def written(source, target, length):  # type: ignore[no-untyped-def]
-    write_row(source, target, length)
-    settle()
-
-
-@pytest.mark.parametrize("dtype", TOLERANCE)
-def test_rows_are_written_whole_and_nothing_else(dtype: type, rng: np.random.Generator) -> None:
-    for length in range(70):
-        wide = whole_lines(length, np.dtype(dtype)) + 32
-        with large_rooms((1, wide), dtype=np.dtype(dtype)) as (room,):
-            target = room[0]
-            target[:] = -1
-            source = rng.random(wide).astype(dtype)
-            written(source, target, length)
-            np.testing.assert_array_equal(target[:length], source[:length])
-            assert (target[length:] == -1).all()
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -178,16 +152,13 @@ def test_a_smaller_matrix_takes_every_linkage_from_the_later_row(
     living = rng.permutation(n)[:m]
     slot = np.where(rng.random(n) < 0.5, rng.permutation(n), -1).astype(np.int32)
     rows = Rows(LINEAR, dtype(1), dtype(0), dtype(99), base, base_weight, psi, weight, slot)
-    wide = whole_lines(m, kind)
-    with large_rooms((m, wide), (m, wide), dtype=kind) as (small, small_weight):
-        few = room_for_few(n, kind)
-        side = 64 // kind.itemsize
-        for start in range(0, m, side):  # in parts
-            compact(rows, living, small, small_weight, few, start, min(start + side, m))
-        for i, x in enumerate(living):
-            row = base[x] if slot[x] < 0 else psi[slot[x]]
-            np.testing.assert_array_equal(small[i, :i], row[living[:i]])
-            np.testing.assert_array_equal(small[:i, i], row[living[:i]])
-            np.testing.assert_array_equal(small_weight[i, :i], row[living[:i]] + dtype(10))
-            np.testing.assert_array_equal(small_weight[:i, i], row[living[:i]] + dtype(10))
-            assert small[i, i] == 99 and small_weight[i, i] == 1
+    small, small_weight = np.empty((2, m, m), kind)
+    for start in range(0, m, 16):  # in parts
+        compact(rows, living, small, small_weight, start, min(start + 16, m))
+    for i, x in enumerate(living):
+        row = base[x] if slot[x] < 0 else psi[slot[x]]
+        np.testing.assert_array_equal(small[i, :i], row[living[:i]])
+        np.testing.assert_array_equal(small[:i, i], row[living[:i]])
+        np.testing.assert_array_equal(small_weight[i, :i], row[living[:i]] + dtype(10))
+        np.testing.assert_array_equal(small_weight[:i, i], row[living[:i]] + dtype(10))
+        assert small[i, i] == 99 and small_weight[i, i] == 1

@@ -1,4 +1,4 @@
-"""The few nearest of a row: complete up to their bound, and still right after merges."""
+"""Neighbour candidates of a row: complete up to their bound, and still right after merges."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import pytest
 
 from supclust.hac.cpu.large.neighbour_candidates import (
     MOST,
-    Few,
-    add_few,
-    find_few,
-    find_few_of_points,
-    nearest_still,
-    room_for_few,
+    Candidates,
+    add_candidates,
+    find_all_candidates,
+    find_candidates,
+    new_candidates,
+    updated_nearest,
 )
+from supclust.hac.cpu.large.pending_merges import Rows, new_clusters
+from supclust.hac.family import EXTREME
 
 DTYPES = [np.float32, np.float64]
 LENGTHS = (1, 2, 30, 63, 64, 65, 100, 127, 128, 129, 640, 1000)
@@ -29,97 +31,96 @@ def rows(length: int, dtype: type, rng: np.random.Generator) -> list[np.ndarray]
     return [numbers.astype(dtype) for numbers in made]
 
 
-def assert_complete(few: Few, x: int, row: np.ndarray, columns: np.ndarray) -> None:
+def assert_complete(candidates: Candidates, x: int, row: np.ndarray, columns: np.ndarray) -> None:
     """Whatever is not listed is at or above the bound, and the least is listed."""
-    count = few.count[x]
-    places = few.place[x, :count]
+    count = candidates.count[x]
+    places = candidates.column[x, :count]
     assert 1 <= count <= MOST and np.isin(places, columns).all()
-    np.testing.assert_array_equal(few.linkage[x, :count], row[places])
+    np.testing.assert_array_equal(candidates.linkage[x, :count], row[places])
     rest = np.setdiff1d(columns, places)
-    assert not rest.size or row[rest].min() >= few.bound[x]
-    assert few.linkage[x, :count].min() == row[columns].min() <= few.bound[x]
+    assert not rest.size or row[rest].min() >= candidates.bound[x]
+    assert candidates.linkage[x, :count].min() == row[columns].min() <= candidates.bound[x]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_nothing_below_the_bound_is_missing(dtype: type, rng: np.random.Generator) -> None:
-    few = room_for_few(3, np.dtype(dtype))
+    candidates = new_candidates(3, np.dtype(dtype))
     for length in LENGTHS:
         for row in rows(length, dtype, rng):
             for start in {0, length // 3}:
-                nearest, linkage = find_few(row, start, length, 1, few)
+                nearest, linkage = find_candidates(row, start, length, 1, candidates)
                 assert linkage == row[nearest] == row[start:].min()
-                assert_complete(few, 1, row, np.arange(start, length))
+                assert_complete(candidates, 1, row, np.arange(start, length))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_of_random_numbers_several_are_listed(dtype: type, rng: np.random.Generator) -> None:
     """Or nothing would be gained."""
-    few = room_for_few(1, np.dtype(dtype))
+    candidates = new_candidates(1, np.dtype(dtype))
     counts = []
     for _ in range(200):
-        find_few(rng.normal(size=2000).astype(dtype), 0, 2000, 0, few)
-        counts.append(few.count[0])
+        find_candidates(rng.normal(size=2000).astype(dtype), 0, 2000, 0, candidates)
+        counts.append(candidates.count[0])
     assert np.mean(counts) > 6
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_two_stretches_make_one_list(dtype: type, rng: np.random.Generator) -> None:
-    few = room_for_few(1, np.dtype(dtype))
+    candidates = new_candidates(1, np.dtype(dtype))
     for length in LENGTHS[1:]:
         for row in rows(length, dtype, rng):
             gap = int(rng.integers(1, length))
-            find_few(row, 0, gap, 0, few)
-            nearest, linkage = add_few(row, gap, length, 0, few)
+            find_candidates(row, 0, gap, 0, candidates)
+            nearest, linkage = add_candidates(row, gap, length, 0, candidates)
             assert linkage == row[nearest] == row.min()
-            assert_complete(few, 0, row, np.arange(length))
+            assert_complete(candidates, 0, row, np.arange(length))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("known", [False, True])
-def test_of_points(dtype: type, known: bool, rng: np.random.Generator) -> None:
+def test_of_points(dtype: type, rng: np.random.Generator) -> None:
     for n in (2, 3, 70, 200):
         D = rng.random((n, n)).astype(dtype)
         D += D.T
         np.fill_diagonal(D, -1)  # ignored
-        few = room_for_few(n, np.dtype(dtype))
+        candidates = new_candidates(n, np.dtype(dtype))
         nearest, distance = np.empty(n, np.int32), np.empty(n, dtype)
-        for i in range(1, n if known else 0):
-            find_few(D[i], 0, i, i, few)
-        find_few_of_points(D, known, few, nearest, distance, 0, n)
+        find_all_candidates(D, candidates, nearest, distance, 0, n)
         np.fill_diagonal(D, np.inf)
         np.testing.assert_array_equal(nearest, D.argmin(1))
         np.testing.assert_array_equal(distance, D.min(1))
         for i in range(n):
-            assert_complete(few, i, D[i], np.delete(np.arange(n), i))
+            assert_complete(candidates, i, D[i], np.delete(np.arange(n), i))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_merges_do_not_mislead(dtype: type, rng: np.random.Generator) -> None:
     """Under complete linkage, merge after merge: found without the row, or left to it."""
-    told = 0
+    updated = 0
     for _ in range(20):
         n = 150
         D = rng.random((n, n)).astype(dtype)
         D = np.maximum(D, D.T)
         np.fill_diagonal(D, 9)
-        few = room_for_few(n, np.dtype(dtype))
-        alive, into, born = np.ones(n, bool), np.zeros(n, np.int32), np.zeros(n, np.int32)
+        candidates = new_candidates(n, np.dtype(dtype))
+        nothing = np.zeros(n, np.int32)
+        clusters = new_clusters(nothing, np.zeros(n, dtype))
+        slot = np.arange(n, dtype=np.int32)
+        rows = Rows(EXTREME, dtype(0), dtype(0), dtype(9), D, D, D, D, slot)
         x, since = 0, 0
-        find_few(D[x], 0, n, x, few)
+        find_candidates(D[x], 0, n, x, candidates)
         for merges in range(1, 100):
-            u, v = rng.choice(np.flatnonzero(alive)[1:], 2, replace=False)
+            u, v = rng.choice(np.flatnonzero(clusters.alive)[1:], 2, replace=False)
             D[u] = np.maximum(D[u], D[v])
             D[:, u] = D[u]
             D[u, u] = D[v] = D[:, v] = 9
-            alive[v], into[v], born[u] = False, u, merges
+            clusters.alive[v], clusters.into[v], clusters.formed[u] = False, u, merges
             if rng.random() < 0.5:
                 continue
-            slot = np.arange(n, dtype=np.int32)
-            nearest, linkage = nearest_still(x, few, since, alive, into, born, D, slot)
+            nearest, linkage = updated_nearest(x, candidates, since, clusters, rows)
             since = merges
             if nearest < 0:
-                find_few(D[x], 0, n, x, few)
+                find_candidates(D[x], 0, n, x, candidates)
                 continue
-            told += 1
-            assert alive[nearest] and linkage == D[x, nearest] == D[x].min()
-    assert told > 400
+            updated += 1
+            assert clusters.alive[nearest] and linkage == D[x, nearest] == D[x].min()
+    assert updated > 400

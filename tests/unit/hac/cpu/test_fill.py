@@ -1,4 +1,4 @@
-"""Condensed vectors: the same trees as of the square, whatever way they take."""
+"""Squares and condensed vectors: read, checked on the way, and the same trees of either."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from scipy.spatial.distance import squareform
 import supclust
 from supclust.hac import linkages
 from supclust.hac.cpu import dispatch as chain
-from supclust.hac.cpu.condensed import points_of, unfold_checked
-from supclust.hac.cpu.simd.argmin import VECTOR_BYTES
-from supclust.hac.cpu.workspace import large_rooms
+from supclust.hac.cpu.fill import TILE, copy_checked, points_of, unfold_checked
+from supclust.hac.cpu.workspace import workspace
 
 DTYPES = [np.float32, np.float64]
 SIZES = (*range(2, 70), 127, 128, 129, 300)  # around every multiple of a tile
@@ -37,12 +36,11 @@ def unfolded(condensed: np.ndarray, step: int | None = None) -> tuple[np.ndarray
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_unfolds_as_scipy_does(dtype: type, rng: np.random.Generator) -> None:
-    side = VECTOR_BYTES // np.dtype(dtype).itemsize
     for n in SIZES:
         condensed = random_condensed(rng, n, dtype)
         expected = squareform(condensed, checks=False)
         np.fill_diagonal(expected, np.nan)
-        for step in (None, side, 3 * side):
+        for step in (None, TILE, 3 * TILE):
             square, found = unfolded(condensed, step)
             np.testing.assert_array_equal(square, expected)
             assert all(plain for plain, _, _ in found)
@@ -61,6 +59,44 @@ def test_anything_odd_is_seen_wherever_it_stands(
             changed = condensed.copy()
             changed[place] = odd
             assert not unfolded(changed)[1][0][0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100])
+def test_a_copy_is_checked(dtype: type, n: int, rng: np.random.Generator) -> None:
+    wide = rng.normal(size=(n + 3, n + 5)).astype(dtype)
+    wide[:n, :n] += wide[:n, :n].T.copy()
+    copy, off_diagonal = np.empty((n, n), dtype), ~np.eye(n, dtype=bool)
+    numbers = wide[:n, :n][off_diagonal]
+    assert copy_checked(wide, n, copy, 0, n) == (True, numbers.min(), numbers.max())
+    np.testing.assert_array_equal(copy[off_diagonal], numbers.reshape(copy[off_diagonal].shape))
+    for _ in range(20):
+        i, j = rng.permutation(n)[:2]
+        for odd, both in ((9.5, False), (np.nan, True), (np.inf, True), (-np.inf, True)):
+            spoiled = wide.copy()
+            spoiled[i, j] = odd
+            if both:
+                spoiled[j, i] = odd
+            assert not copy_checked(spoiled, n, copy, 0, n)[0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [17, 40, 100])
+def test_a_copy_in_parts_in_any_order(dtype: type, n: int, rng: np.random.Generator) -> None:
+    matrix = rng.normal(size=(n, n)).astype(dtype)
+    matrix += matrix.T.copy()
+    starts = rng.permutation(np.arange(0, n, TILE))
+    for spoil in (False, True):
+        copy = np.full((n, n), np.nan, dtype)
+        if spoil:
+            matrix[n - 1, 0] += 1
+        found = [copy_checked(matrix, n, copy, a, min(a + TILE, n)) for a in starts.tolist()]
+        np.testing.assert_array_equal(copy, matrix)
+        assert all(plain for plain, _, _ in found) is not spoil
+        if not spoil:
+            numbers = matrix[~np.eye(n, dtype=bool)]
+            assert min(low for _, low, _ in found) == numbers.min()
+            assert max(high for _, _, high in found) == numbers.max()
 
 
 @pytest.mark.parametrize("alpha", MEMBERS)
@@ -85,10 +121,9 @@ def test_same_tree_as_of_the_square(
 def test_what_was_in_memory_before_is_not_converted(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The diagonal of a lent square is anything: a signalling NaN would warn."""
+    """The diagonal of a workspace is undefined: a signalling NaN would warn."""
     monkeypatch.setattr(chain, "SMALL", 40)
-    with large_rooms((80, 80), dtype=np.dtype(np.float32)) as (room,):
-        room.view(np.uint32)[:] = 0x7FA00000
+    workspace("square", 80 * 80, np.dtype(np.float32)).view(np.uint32)[:] = 0x7FA00000
     supclust.linkage(random_condensed(rng, 80, np.float32) * np.float32(1e32), "single")
 
 
@@ -110,7 +145,7 @@ def test_any_layout(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("alpha", MEMBERS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_blocks_of_either_form(alpha: float, dtype: type, rng: np.random.Generator) -> None:
-    sizes = [1, 2, 40, 7, 2100, 3]
+    sizes = [1, 2, 40, 7, chain.SMALL + 100, 3]
     condensed = [random_condensed(rng, n, dtype) for n in sizes]
     condensed[3][5] = np.inf
     squares = [
@@ -125,7 +160,7 @@ def test_blocks_of_either_form(alpha: float, dtype: type, rng: np.random.Generat
             np.testing.assert_array_equal(tree, one)
 
 
-@pytest.mark.parametrize("n", [9, 2100])
+@pytest.mark.parametrize("n", [9, chain.SMALL + 100])
 def test_what_is_wrong_is_refused(n: int, rng: np.random.Generator) -> None:
     condensed = random_condensed(rng, n)
     condensed[0] = np.nan
