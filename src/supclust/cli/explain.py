@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.wording import counted
+from supclust.cli.wording import counted, linkage_line, scores_line
 
 if TYPE_CHECKING:
     from supclust.model import TrainedModel
@@ -76,36 +76,6 @@ def _features(model: TrainedModel) -> list[dict[str, Any]]:
         return []
     pairs = sorted(zip(model.feature_names, weights, strict=True), key=lambda one: -abs(one[1]))
     return [{"name": name, "weight": weight} for name, weight in pairs]
-
-
-def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
-    """As in ``alpha -1.2: of the classical linkages, nearest to single``.
-
-    Args:
-        linkage: name.
-        alpha: of it.
-        spread: of the dissimilarities, the unit of alpha; ``None``: not recorded.
-    """
-    from supclust.hac.family import nearest_linkage
-
-    if linkage != "exp":
-        return f"linkage {linkage} (alpha {alpha:g})"
-    nearest = nearest_linkage(alpha, spread or 1.0)
-    doubt = "" if spread else ", if the dissimilarities have a spread of about 1"
-    return f"alpha {alpha:.4g}: of the classical linkages, nearest to {nearest}{doubt}"
-
-
-def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
-    """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
-    if not dev:
-        return "no scores are recorded"
-    where = "held out" if (sizes or {}).get("dev", {}).get("blocks", 1) else "on training data"
-    purity = dev["dendrogram_purity"]
-    shown = "" if purity is None else f", dendrogram purity {purity:.3f}"
-    return (
-        f"{where}: pairwise F1 {dev['pairwise_f1']:.3f} (precision {dev['precision']:.3f}, "
-        f"recall {dev['recall']:.3f}){shown}"
-    )
 
 
 def _lines(facts: Mapping[str, Any]) -> list[str]:

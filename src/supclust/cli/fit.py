@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.wording import counted, names_in
+from supclust.cli.wording import counted, linkage_line, names_in, scores_line
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
@@ -95,11 +95,11 @@ def run(options: argparse.Namespace) -> int:
     from supclust.cli.training_input import choose_blocks
 
     _check_output(options.output)
-    found = _read(options)
-    print("\n".join(found.described), flush=True)
-    _hint_units(found, options.scale)
+    data = _read(options)
+    print("\n".join(data.described), flush=True)
+    _hint_units(data, options.scale)
     train, dev = choose_blocks(
-        found,
+        data,
         names_in(options.train_blocks),
         names_in(options.dev_blocks),
         options.dev_fraction,
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     )
     held = f"{_sizes(dev)} held out" if dev else "nothing held out: too few clusters"
     print(f"training on {_sizes(train)}, {held}", flush=True)
-    model = _train(found, train, dev, options)
+    model = _train(data, train, dev, options)
     replaced = (options.output / "model.json").is_file()
     model.save(options.output)
     print("\n".join(_learned(model)))
@@ -160,25 +160,25 @@ def _read(options: argparse.Namespace) -> TrainingInput:
     return read_training_records(options.records, columns, use)
 
 
-def _hint_units(found: TrainingInput, scale: bool) -> None:
-    if found.kind != "vectors" or scale or not len(found.spreads):
+def _hint_units(data: TrainingInput, scale: bool) -> None:
+    if data.kind != "vectors" or scale or not len(data.spreads):
         return
-    if found.spreads.max() > _UNITS_APART * found.spreads.min():
+    if data.spreads.max() > _UNITS_APART * data.spreads.min():
         print(
             "hint: the columns have very different spreads "
-            f"({found.spreads.min():.3g} to {found.spreads.max():.3g}); --scale may learn better",
+            f"({data.spreads.min():.3g} to {data.spreads.max():.3g}); --scale may learn better",
             file=sys.stderr,
         )
 
 
 def _train(
-    found: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
+    data: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
 ) -> TrainedModel:
     from supclust.experiment.progress import training_bar
     from supclust.model.fit import FitOptions, fit_model
     from supclust.objectives import TrainingDiverged
 
-    scale = found.spreads if options.scale and found.kind == "vectors" else None
+    scale = data.spreads if options.scale and data.kind == "vectors" else None
     given = {
         "max_epochs": options.epochs,
         "lr": options.lr,
@@ -196,13 +196,13 @@ def _train(
         with training_bar() as callbacks:
             model = fit_model(
                 *(_scaled(train, scale), _scaled(dev, scale)),
-                *(found.feature_names, choice),
+                *(data.feature_names, choice),
                 callbacks=callbacks,
             )
     except TrainingDiverged as error:
         raise ValueError(str(error)) from None
     model = _unscaled(model, scale)
-    return replace(model, record={**model.record, "records": found.records})
+    return replace(model, record={**model.record, "records": data.records})
 
 
 def _scaled(blocks: list[Block], scale: FloatArray | None) -> list[Block]:
@@ -232,8 +232,6 @@ def _sizes(blocks: list[Block]) -> str:
 
 
 def _learned(model: TrainedModel) -> list[str]:
-    from supclust.cli.explain import linkage_line, scores_line
-
     record: dict[str, Any] = model.record
     return [
         f"{model.objective}: {counted(record['epochs'], 'epoch')} in {record['seconds']:.1f} s",

@@ -1,8 +1,10 @@
-"""Words that the commands share: those they write, and those they read."""
+"""Text that the commands share: counts, lists of names, and lines about a model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
 def counted(count: int, what: str) -> str:
@@ -31,3 +33,33 @@ def names_in(text: str | None) -> list[str] | None:
     if not names:
         raise ValueError(f"a list of names is empty: {text!r}. Write them as a,b,c or in a file.")
     return names
+
+
+def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
+    """As in ``alpha -1.2: of the classical linkages, nearest to single``.
+
+    Args:
+        linkage: name.
+        alpha: of it.
+        spread: of the dissimilarities, the unit of alpha; ``None``: not recorded.
+    """
+    from supclust.hac.family import nearest_linkage
+
+    if linkage != "exp":
+        return f"linkage {linkage} (alpha {alpha:g})"
+    nearest = nearest_linkage(alpha, spread or 1.0)
+    doubt = "" if spread else ", if the dissimilarities have a spread of about 1"
+    return f"alpha {alpha:.4g}: of the classical linkages, nearest to {nearest}{doubt}"
+
+
+def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
+    """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
+    if not dev:
+        return "no scores are recorded"
+    where = "held out" if (sizes or {}).get("dev", {}).get("blocks", 1) else "on training data"
+    purity = dev["dendrogram_purity"]
+    shown = "" if purity is None else f", dendrogram purity {purity:.3f}"
+    return (
+        f"{where}: pairwise F1 {dev['pairwise_f1']:.3f} (precision {dev['precision']:.3f}, "
+        f"recall {dev['recall']:.3f}){shown}"
+    )
