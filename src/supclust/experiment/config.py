@@ -23,6 +23,7 @@ _NOT_ARGUMENTS = {
     "dissimilarity": ("name",),
     "trainer": ("precision", "threads"),
     "callbacks": (),
+    "logger": ("name",),
 }
 
 

@@ -32,14 +32,7 @@ Mode = Literal["online", "offline", "disabled"]
 @contextmanager
 def job_logger(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> Iterator[JobLogger]:
     """The logger that ``logger=...`` names; it is always finished, as failed if the job fails."""
-    folder = settings.outputs / settings.job_folder
-    folder.mkdir(parents=True, exist_ok=True)
-    if settings.logger["name"] == "csv":
-        logger = JobLogger(_csv_logger(folder))
-    elif settings.logger["name"] == "wandb":
-        logger = WandbJobLogger(settings, dataset, splits, folder)
-    else:
-        logger = JobLogger(False)
+    logger: JobLogger = settings.build("logger")(settings, dataset, splits)
     try:
         yield logger
     except BaseException:
@@ -49,14 +42,23 @@ def job_logger(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> I
 
 
 class JobLogger:
-    """Logs the epochs of a job, and nothing else.
+    """Logs nothing; the base of the others.
 
     Args:
+        settings: of the job.
+        dataset: its data.
+        splits: that are trained or evaluated.
+
+    Attributes:
+        folder: of the job.
         lightning: logger for the trainer; ``False``: none.
     """
 
-    def __init__(self, lightning: Logger | bool) -> None:
-        self.lightning = lightning
+    lightning: Logger | bool = False
+
+    def __init__(self, settings: Settings, dataset: Dataset, splits: Sequence[int]) -> None:
+        self.folder = settings.outputs / settings.job_folder
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def results(self, results: Sequence[Mapping[str, Any]]) -> None:
         """Log the results of the splits."""
@@ -68,13 +70,16 @@ class JobLogger:
         """End the log."""
 
 
-def _csv_logger(folder: Path) -> CSVLogger:
-    """``metrics.csv`` in a folder, one row per epoch."""
-    logger = CSVLogger(folder, name="", version="")
-    with warnings.catch_warnings():  # that the folder has other files, and that an old log goes
-        warnings.simplefilter("ignore", UserWarning)
-        assert logger.experiment is not None
-    return logger
+class CsvJobLogger(JobLogger):
+    """``metrics.csv`` in the folder of the job, one row per epoch."""
+
+    def __init__(self, settings: Settings, dataset: Dataset, splits: Sequence[int]) -> None:
+        super().__init__(settings, dataset, splits)
+        logger = CSVLogger(self.folder, name="", version="")
+        with warnings.catch_warnings():  # the folder has other files, and an old log is replaced
+            warnings.simplefilter("ignore", UserWarning)
+            assert logger.experiment is not None
+        self.lightning = logger
 
 
 class WandbJobLogger(JobLogger):
@@ -84,40 +89,43 @@ class WandbJobLogger(JobLogger):
         settings: of the job.
         dataset: its data.
         splits: that are trained or evaluated.
-        folder: of the job; W&B's files go there.
+        options: project, entity, group, tags.
     """
 
     def __init__(
-        self, settings: Settings, dataset: Dataset, splits: Sequence[int], folder: Path
+        self, settings: Settings, dataset: Dataset, splits: Sequence[int], **options: Any
     ) -> None:
+        super().__init__(settings, dataset, splits)
         self.run: Any = None
         self._drawn = False
         for mode in modes_to_try(os.environ):
-            self._attempt(partial(self._open, settings, dataset, splits, folder, mode))
+            self._attempt(partial(self._open, settings, dataset, splits, mode, **options))
             if self.run is not None:
+                self.lightning = _GuardedWandbLogger(self.run, self._guarded)
                 break
-        super().__init__(self.run is not None and _GuardedWandbLogger(self.run, self._guarded))
 
     def _open(
-        self, settings: Settings, dataset: Dataset, splits: Sequence[int], folder: Path, mode: Mode
+        self,
+        settings: Settings,
+        dataset: Dataset,
+        splits: Sequence[int],
+        mode: Mode,
+        *,
+        tags: Sequence[str] = (),
+        **options: Any,
     ) -> None:
         import wandb
 
         self.run = wandb.init(
-            project=settings.logger["project"],
-            entity=settings.logger["entity"],
-            group=settings.logger["group"],
             job_type=settings.objective,
             name="-".join(settings.job_folder.parts),
-            tags=[
-                *(settings.title, dataset.source, settings.objective, settings.linkage),
-                *settings.logger["tags"],
-            ],
+            tags=[settings.title, dataset.source, settings.objective, settings.linkage, *tags],
             config=run_config(settings, dataset, splits),
-            dir=folder,
+            dir=self.folder,
             mode=mode,
             reinit="finish_previous",
             settings=wandb.Settings(silent=True, console="off", init_timeout=30),
+            **options,
         )
         self.run.define_metric("epoch")
         for kind in ("train/*", "dev/*", "alpha/*", "splits/*"):
