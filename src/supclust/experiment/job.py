@@ -188,9 +188,10 @@ class Job:
         self, split: int, training: TrainedModel, alpha: float | None, logger: JobLogger
     ) -> dict[str, Any]:
         """Evaluate one split on its own, so that its numbers do not depend on other splits."""
-        from supclust.experiment.training import parts_of
+        from supclust.experiment.training import parts_of, with_module
         from supclust.model.evaluate import evaluate
 
+        training = with_module(self.settings, training)
         assert training.folder is not None
         (parts,) = parts_of(self.settings, self.dataset, [split])
         seed, methods = self.settings.seed, self.settings.methods

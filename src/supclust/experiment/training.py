@@ -12,6 +12,7 @@ from supclust.data.block import Dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.experiment.config import Settings
 from supclust.model.fit import FitOptions, fit_alphas, fit_splits
+from supclust.model.options import build_dissimilarity
 from supclust.model.trained import TrainedModel
 
 
@@ -77,6 +78,13 @@ def train(
     parts = parts_of(settings, dataset, splits)
     given: dict[str, Any] = {"splits": splits, "trainer": trainer, "ckpt_path": ckpt_path}
     return fit_splits(parts, dataset.feature_names, options, **given)
+
+
+def with_module(settings: Settings, model: TrainedModel) -> TrainedModel:
+    """A stored model that can be applied, also with a dissimilarity that only conf/ can build."""
+    if "class" not in model.spec:
+        return model
+    return model.with_module(build_dissimilarity(options_of(settings), model.kind, model.d))
 
 
 def alphas_after_training(

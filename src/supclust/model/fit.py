@@ -20,7 +20,7 @@ from supclust.hac.family import alpha_of
 from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
 from supclust.model.options import FitOptions as FitOptions
-from supclust.model.options import build_objective, linkage_and_alpha
+from supclust.model.options import build_objective, linkage_and_alpha, spec_of_options
 from supclust.model.recipe import AUTO_MARGIN, complete_recipe, starting_distance
 from supclust.model.spec import set_weights
 from supclust.model.trained import TrainedModel
@@ -62,14 +62,16 @@ def fit_splits(
     start = time.perf_counter()
     trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
     seconds = time.perf_counter() - start
-    objective = objective.cpu()
+    objective, kind = objective.cpu(), parts[0].train[0].kind
+    spec = spec_of_options(options, objective.dissimilarity, kind, len(feature_names))
     return [
         TrainedModel.from_module(
             objective.dissimilarity,
-            parts[0].train[0].kind,
+            kind,
             objective.name,
             tuple(feature_names),
             position=position,
+            spec=spec,
             record=_record(objective, position, seconds),
         )
         for position in range(len(parts))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from supclust.data.files import read_json
 from supclust.model.folder import RECORD_FILE, TRAININGS, read_model
 from supclust.model.results import RESULT_FILE, find_results, read_result
-from supclust.model.spec import set_weights
 from supclust.model.trained import TrainedModel
 
 if TYPE_CHECKING:
@@ -51,8 +50,7 @@ def load(
             "Leave it out, or train with the other linkage."
         )
     if dissimilarity is not None:
-        set_weights(dissimilarity, [model.weights])
-        model = replace(model, module=dissimilarity.eval().requires_grad_(False))
+        model = model.with_module(dissimilarity)
     elif "class" in model.spec:
         _ = model.dissimilarity  # raises: it cannot be built
     return model

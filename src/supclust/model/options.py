@@ -11,13 +11,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from supclust.data.block import Block
+from supclust.data.block import Kind
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
 from supclust.hac.family import METHODS, check_alpha
 from supclust.hac.module import ExpLinkHAC
 from supclust.model.recipe import complete_recipe, make_recipe, starting_distance
-from supclust.model.spec import build_class, build_module, spec_of_name
+from supclust.model.spec import (
+    build_class,
+    build_module,
+    is_registered,
+    spec_of_module,
+    spec_of_name,
+)
 from supclust.objectives import Objective, objective_class
 
 
@@ -85,7 +91,7 @@ def build_objective(
         )
     automatic = settings["threshold"] == "auto"
     units = [starting_distance(part.train) for part in parts] if automatic else None
-    module = _dissimilarity(options, block, splits)
+    module = build_dissimilarity(options, block.kind, block.d, splits)
     objective = make(module, make_recipe(settings), seed=options.seed, units=units)
     return objective.to(dtype=options.dtype), settings
 
@@ -108,13 +114,15 @@ def _copy_of(objective: Objective, options: FitOptions) -> Objective:
     return copy.deepcopy(objective)
 
 
-def _dissimilarity(options: FitOptions, block: Block, splits: Sequence[int]) -> Dissimilarity:
+def build_dissimilarity(
+    options: FitOptions, kind: Kind, d: int, splits: Sequence[int] = (0,)
+) -> Dissimilarity:
     """A new dissimilarity of the splits; a module that the user made is copied."""
     given = options.dissimilarity
     if isinstance(given, str):
-        return build_module(spec_of_name(given, block.kind, block.d), splits, options.seed)
+        return build_module(spec_of_name(given, kind, d), splits, options.seed)
     if isinstance(given, partial):
-        return build_class(given, block.kind, block.d, splits, options.seed)
+        return build_class(given, kind, d, splits, options.seed)
     if not isinstance(given, nn.Module):
         raise ValueError(
             "dissimilarity must be a name, a supclust.dissimilarity.Dissimilarity or a torch "
@@ -124,9 +132,20 @@ def _dissimilarity(options: FitOptions, block: Block, splits: Sequence[int]) -> 
         given = Encoder(copy.deepcopy(given), seed=options.seed)
     for_points = isinstance(given, Mahalanobis | Encoder) or getattr(given, "kind", "") == "vectors"
     for_pairs = getattr(given, "kind", "") == "pairs"
-    if given.n_splits != 1 or (for_points if block.kind == "pairs" else for_pairs):
+    if given.n_splits != 1 or (for_points if kind == "pairs" else for_pairs):
         raise ValueError(
-            f"a dissimilarity of one model for {block.kind} is needed; received {given}. "
+            f"a dissimilarity of one model for {kind} is needed; received {given}. "
             "Make it with splits=(0,), and LinearPair with the kind of your features."
         )
     return copy.deepcopy(given)
+
+
+def spec_of_options(
+    options: FitOptions, module: Dissimilarity, kind: Kind, d: int
+) -> dict[str, Any]:
+    """The spec of a module that was built from the options, with the arguments of its class."""
+    spec, given, name = spec_of_module(module, kind, d), options.dissimilarity, type(module).name
+    if "class" not in spec or not isinstance(given, str | partial) or not is_registered(module):
+        return spec
+    arguments = dict(given.keywords) if isinstance(given, partial) else {}
+    return {"name": name, "kind": kind, "d": int(d), "arguments": arguments}

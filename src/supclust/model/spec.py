@@ -7,6 +7,7 @@ encoder has ``widths`` as well, a module that cannot be built again ``class``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
@@ -68,7 +69,8 @@ def build_module(
 
         made = chosen(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
         return cast("Dissimilarity", made)
-    return build_class(chosen, spec["kind"], spec["d"], splits, seed)
+    make = partial(chosen, **spec.get("arguments", {}))
+    return build_class(make, spec["kind"], spec["d"], splits, seed)
 
 
 def build_class(
@@ -111,9 +113,15 @@ def spec_of_module(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str
         widths = _widths(dissimilarity.form)
         if widths is not None:
             return {"name": "encoder", **spec, "widths": widths}
-    elif made.name in DISSIMILARITIES and DISSIMILARITIES.load(made.name) is made:
+    elif made.name in ("mahalanobis", "linear") and is_registered(dissimilarity):
         return {"name": made.name, **spec}
     return {"name": CUSTOM, **spec, "class": f"{made.__module__}.{made.__qualname__}"}
+
+
+def is_registered(dissimilarity: Dissimilarity) -> bool:
+    """Whether the class of a module is the one that its name is registered for."""
+    made = type(dissimilarity)
+    return made.name in DISSIMILARITIES and DISSIMILARITIES.load(made.name) is made
 
 
 def _widths(network: nn.Module) -> list[int] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -80,14 +80,20 @@ class TrainedModel:
         feature_names: tuple[str, ...],
         *,
         position: int = 0,
+        spec: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> TrainedModel:
         """The model at one position of a trained dissimilarity; ``more``: further attributes."""
-        spec = spec_of_module(dissimilarity, kind, len(feature_names))
+        spec = spec or spec_of_module(dissimilarity, kind, len(feature_names))
         if "class" in spec and dissimilarity.n_splits == 1:
             more["module"] = dissimilarity.eval().requires_grad_(False)
         weights = weights_of(dissimilarity, position)
         return cls(spec, weights, objective, tuple(feature_names), **more)
+
+    def with_module(self, dissimilarity: Dissimilarity) -> TrainedModel:
+        """The model with a dissimilarity made as for training; the weights are put into it."""
+        set_weights(dissimilarity, [self.weights])
+        return replace(self, module=dissimilarity.eval().requires_grad_(False))
 
     @property
     def kind(self) -> Kind:

@@ -66,9 +66,10 @@ def restore_trees(result: dict[str, Any], data: Path | None = None) -> SplitTree
 def _restore(result: dict[str, Any], data: Path | None) -> SplitTrees:
     training = _training(result)
     settings, dataset = _settings_and_data(result, data)
-    from supclust.experiment.training import parts_of
+    from supclust.experiment.training import parts_of, with_module
     from supclust.model.evaluate import trees
 
+    training = with_module(settings, training)
     (parts,) = parts_of(settings, dataset, [result["split"]])
     entries = {
         name: entry for name, entry in result["linkages"].items() if entry["alpha"] is not None

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from oracles.metrics import best_threshold, dendrogram_purity, pooled_scores
+from supclust.dissimilarity import LinearPair
 from supclust.model.evaluate import choose_cut, spread
-from supclust.model.fit import FitOptions, fit_model
+from supclust.model.fit import FitOptions, fit_model, fit_splits
+from supclust.model.folder import read_model, write_model
+from supclust.model.options import build_dissimilarity
+from supclust.objectives import ExpZero
+from supclust.registry import DISSIMILARITIES, Registry
 from training_blocks import overlapping_parts
 
 NAMES = tuple("abcd")
@@ -61,3 +71,45 @@ def test_mistakes() -> None:
         fit_model([], part.dev, NAMES)
     with pytest.raises(ValueError, match="each of the 4 features; received 2"):
         fit_model(part.train, part.dev, ("a", "b"))
+
+
+class Scaled(LinearPair):
+    """A dissimilarity of another package: a linear one with an argument of its own."""
+
+    name = "scaled"
+
+    def __init__(self, d: int, factor: float = 1.0, splits: tuple[int, ...] = (0,), seed: int = 0):
+        super().__init__(d, splits=splits, seed=seed)
+        self.factor = factor
+
+    def forward(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        return self.factor * super().forward(*args, **kwargs)
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_a_class_with_arguments_is_built_again_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registered: bool
+) -> None:
+    if registered:
+        entry = EntryPoint("scaled", f"{__name__}:Scaled", DISSIMILARITIES.group)
+        monkeypatch.setattr(EntryPoint, "load", lambda self: Scaled)
+        monkeypatch.setattr(Registry, "_entries", lambda self: {"scaled": entry})
+    part = overlapping_parts("pairs", 1)[0]
+    options = FitOptions(
+        objective=ExpZero, dissimilarity=partial(Scaled, factor=3.0), recipe={"max_epochs": 2}
+    )
+    trained = fit_splits([part, part], NAMES, options, splits=(0, 1))[1]
+    features = part.dev[0].features
+    write_model(trained, tmp_path)
+    if registered:
+        assert trained.spec["arguments"] == {"factor": 3.0}
+        distances = read_model(tmp_path).distances(features)
+    else:
+        with pytest.raises(ValueError, match="Scaled, which cannot be built"):
+            read_model(tmp_path).distances(features)
+        module = build_dissimilarity(options, "pairs", 4)
+        distances = read_model(tmp_path).with_module(module).distances(features)
+    weight, bias = trained.weights["average_weight"], trained.weights["average_bias"]
+    rows, columns = np.triu_indices(part.dev[0].n, 1)
+    expected = 3 * (features.astype(np.float32) @ weight + bias)
+    np.testing.assert_allclose(distances[rows, columns], expected, rtol=1e-5)
