@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
@@ -155,7 +156,9 @@ class Dendrogram:
             if length == 0:
                 continue
             try:
-                cut = cut_tree(host.to_scipy(i), height=levels[i], n_clusters=counts[i])  # type: ignore[arg-type]
+                # cut_tree checks that the number of clusters is an integer.
+                count = cast("int | None", counts[i])
+                cut = cut_tree(host.to_scipy(i), height=levels[i], n_clusters=count)
             except ValueError as error:
                 raise ValueError(f"block {i}: {error}") from error
             labels[i, :length] = torch.from_numpy(cut)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import SpectralClustering
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from supclust.hac.validation import check_square
 

@@ -90,5 +90,5 @@ def _tree_edges(square: Tensor, within: Tensor) -> tuple[Tensor, Tensor]:
     largest = torch.finfo(square.dtype).max
     forest = spanning_edges(square.clamp(max=largest).masked_fill(~within, torch.inf))
     codes = forest.leaves[..., 0] * n + forest.leaves[..., 1]
-    real = torch.arange(n, device=square.device) < forest.found[:, None]
+    real = torch.arange(n, device=square.device) < forest.count[:, None]
     return torch.where(real, codes, 0), real

@@ -1,7 +1,7 @@
-"""Merges found out of order on a device: collect them in fixed buffers, then sort and number them.
+"""Merges of a device kernel, out of order: collected in fixed buffers, then sorted and numbered.
 
 A merge is a point of either side and a height. Numbering walks the sorted merges with a union-find,
-so the kernels need not know any node ids while they run.
+so the kernels need no node ids while they run.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class Merges:
-    """Merges of b blocks of up to n points, in the order found; the last column is a bin.
+    """Merges of b blocks of up to n points, in the order recorded; the last column is a dummy.
 
     Attributes:
         leaves: (b, n, 2) int64, a point of each of the two merged clusters.
         heights: (b, n) float; +inf where nothing has been recorded.
-        found: (b,) int64 merges so far.
+        count: (b,) int64 merges so far.
     """
 
     leaves: Tensor
     heights: Tensor
-    found: Tensor
+    count: Tensor
 
     @classmethod
     def empty(cls, matrix: Tensor) -> Merges:
@@ -44,11 +44,11 @@ class Merges:
         """Append, for each block, the first ``count`` (b,) columns of the three (b, k) lists."""
         n = self.heights.shape[1]
         rank = torch.arange(first.shape[1], device=first.device)
-        column = torch.where(rank < count[:, None], self.found[:, None] + rank, n - 1)  # (b, k)
+        column = torch.where(rank < count[:, None], self.count[:, None] + rank, n - 1)  # (b, k)
         block = torch.arange(len(first), device=first.device)[:, None]
         self.leaves[block, column] = torch.stack([first, second], dim=-1)
         self.heights[block, column] = heights
-        self.found = self.found + count
+        self.count = self.count + count
 
 
 def sort_merges(merges: Merges, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -65,7 +65,7 @@ def sort_merges(merges: Merges, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor
         heights (b, n - 1), children (b, n - 1, 2) int64, sizes (b, n - 1) int64; 0, -1, 0 in
         padding.
 
-    Complexity: O(b n log n); the ids are found on the host, one transfer each way.
+    Complexity: O(b n log n); the ids are computed on the host, one transfer each way.
     """
     n = merges.heights.shape[1]
     column = torch.arange(n - 1, device=lengths.device)

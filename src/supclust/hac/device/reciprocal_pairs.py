@@ -2,7 +2,7 @@
 
 ExpLink is reducible (the linkage of a union lies between those of its parts), so merging all
 reciprocal pairs at once gives the same tree as merging the closest pair each time. Pure torch, CPU
-or CUDA; the host hears from the device once a round, for the loop test.
+or CUDA; one transfer to the host per round, for the loop test.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def rounds_tree(
     lengths = lengths.to(device=device, dtype=torch.int64)
     alphas = torch.as_tensor(alpha, dtype=torch.float64, device="cpu").expand(b)
     matrix, ceiling = _without_infinities(dissimilarity, lengths, alphas)
-    found = _merges_by_kind(matrix, lengths, alphas)
-    heights, children, sizes = sort_merges(found, lengths)
+    merges = _merges_by_kind(matrix, lengths, alphas)
+    heights, children, sizes = sort_merges(merges, lengths)
     heights = torch.where(heights > ceiling[:, None], INF, heights).to(dissimilarity.dtype)
     return Dendrogram(children, heights, sizes, lengths)
 
@@ -90,19 +90,19 @@ def _without_infinities(D: Tensor, lengths: Tensor, alphas: Tensor) -> tuple[Ten
 
 
 def _merges_by_kind(matrix: Tensor, lengths: Tensor, alphas: Tensor) -> Merges:
-    """Run each of the three forms (min, max, softmax) on the blocks that ask for it."""
+    """Run each of the three rules (min, max, softmax) on its blocks."""
     kinds = torch.where(alphas.isinf(), alphas.sign(), 0.0)  # (b,) on the host
     present = sorted(set(kinds.tolist()))
     if len(present) == 1:
         return _merges(matrix, lengths, alphas, present[0])
-    found = Merges.empty(matrix)
+    merges = Merges.empty(matrix)
     for kind in present:
         members = (kinds == kind).nonzero()[:, 0]
         where = members.to(matrix.device)
         part = _merges(matrix[where], lengths[where], alphas[members], kind)
-        for whole, piece in ((found.leaves, part.leaves), (found.heights, part.heights)):
+        for whole, piece in ((merges.leaves, part.leaves), (merges.heights, part.heights)):
             whole[where] = piece
-    return found
+    return merges
 
 
 def _merges(matrix: Tensor, lengths: Tensor, alphas: Tensor, kind: float) -> Merges:
@@ -140,8 +140,8 @@ def reciprocal_merges(psi: Tensor, log_weight: Tensor | None, lengths: Tensor) -
         The merges of every block in round order; children come before their parents.
     """
     b, n, _ = psi.shape
-    found = Merges.empty(psi)
-    # Slot m is a bin: lists of merges are padded with it, and what is written there stays infinite.
+    merges = Merges.empty(psi)
+    # Slot m is a dummy: lists of merges are padded with it, and its linkages stay infinite.
     psi = pad(psi, (0, 1, 0, 1), value=INF)
     weight = None if log_weight is None else pad(log_weight, (0, 1, 0, 1))
     leaf = torch.arange(n + 1, device=psi.device).expand(b, -1)  # a point of each slot's cluster
@@ -155,9 +155,9 @@ def reciprocal_merges(psi: Tensor, log_weight: Tensor | None, lengths: Tensor) -
         live = live - count
         most, survivors = torch.stack([count.max(), live.max()]).tolist()
         if most == 0:
-            return found
+            return merges
         left, right = _listed(is_left, nearest, most)  # (b, most)
-        found.record(leaf.gather(1, left), leaf.gather(1, right), low.gather(1, left), count)
+        merges.record(leaf.gather(1, left), leaf.gather(1, right), low.gather(1, left), count)
         alive = alive.scatter(1, right, False)
         _merge_slots(psi, weight, left, right, alive)
         if 2 * survivors <= psi.shape[1] - 1:
@@ -165,7 +165,7 @@ def reciprocal_merges(psi: Tensor, log_weight: Tensor | None, lengths: Tensor) -
 
 
 def _listed(is_left: Tensor, nearest: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    """Slots of the merging pairs, each (b, most), padded with the bin."""
+    """Slots of the merging pairs, each (b, most), padded with the dummy."""
     b, width = is_left.shape
     slot = torch.arange(width, device=is_left.device)
     rank = torch.where(is_left, is_left.cumsum(dim=1) - 1, width)
@@ -178,7 +178,7 @@ def _listed(is_left: Tensor, nearest: Tensor, most: int) -> tuple[Tensor, Tensor
 def _merge_slots(
     psi: Tensor, weight: Tensor | None, left: Tensor, right: Tensor, alive: Tensor
 ) -> None:
-    """Put the union of every listed pair into its left slot, in place; the right slot dies."""
+    """Write the union of every listed pair to its left slot, in place; remove the right slot."""
     block = torch.arange(len(psi), device=psi.device)[:, None]  # (b, 1)
     rows, row_weights = _mixed(
         (psi[block, left], psi[block, right]),
@@ -226,7 +226,7 @@ def _mirrored(square: Tensor) -> Tensor:
 def _compacted(
     psi: Tensor, weight: Tensor | None, leaf: Tensor, alive: Tensor, survivors: int
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-    """Keep ``survivors`` slots and the bin; blocks with fewer fill up with dead slots."""
+    """Keep ``survivors`` slots and the dummy; blocks with fewer are padded with unused slots."""
     order = (~alive).long().argsort(dim=1, stable=True)[:, :survivors]  # (b, survivors)
     kept = pad(order, (0, 1), value=psi.shape[1] - 1)
     block = torch.arange(len(psi), device=psi.device)[:, None, None]
