@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from types import CodeType, FunctionType
 
-# Numba notices a change of the file a kernel stands in, but not of the kernels it calls: a stale
-# cache would test yesterday's code. So each state of the compiled sources has a cache of its own.
-_ROOT = Path(__file__).parents[1]
-_SOURCES = [path.read_bytes() for path in sorted((_ROOT / "src").rglob("*.py"))]
-_COMPILED = [text for text in _SOURCES if b"numba" in text]
-_STATE = hashlib.sha256(b"".join(_COMPILED)).hexdigest()[:16]
-os.environ["NUMBA_CACHE_DIR"] = str(_ROOT / ".numba_cache" / _STATE)
+# Apart from the user's cache, so that `make clean` removes it. Kernels are stamped with their code
+# (`supclust.kernels`), so an edit recompiles what it changes.
+os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache")
 
-import numpy as np  # noqa: E402  (Numba reads its settings when it is first imported)
-import pytest  # noqa: E402
-from hypothesis import settings  # noqa: E402
+import numpy as np
+import pytest
+from hypothesis import settings
 
 # Numba compiles inside the first example, so a time limit per example would only find that.
 settings.register_profile("developer", deadline=None)
