@@ -77,7 +77,7 @@ def _in_process(words: list[str], outputs: Path) -> tuple[float, float]:
         config = plain(compose("config", [*words, f"paths.outputs={outputs}"]))
     # Forward passes (dissimilarity and loss), gradients, updates, trees: none is inside another.
     work = [(Objective, "loss_parts"), (Objective, "manual_backward"), (SplitAdamRows, "step")]
-    with _timed([*work, (ExpLinkHAC, "forward")]) as seconds:
+    with timed([*work, (ExpLinkHAC, "forward")]) as seconds:
         start = time.perf_counter()
         Job(Settings.from_config(config)).run()
         whole = time.perf_counter() - start
@@ -85,8 +85,8 @@ def _in_process(words: list[str], outputs: Path) -> tuple[float, float]:
 
 
 @contextmanager
-def _timed(methods: list[tuple[type, str]]) -> Iterator[list[float]]:
-    """Note the seconds of every call of some methods."""
+def timed(methods: list[tuple[type, str]]) -> Iterator[list[float]]:
+    """Collect the seconds of every call of some methods."""
     seconds: list[float] = []
 
     def wrap(method: Callable[..., Any]) -> Callable[..., Any]:

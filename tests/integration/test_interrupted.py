@@ -17,18 +17,18 @@ MESSAGE = "Interrupted. The same command goes on from here."
 ENDLESS = ("trainer.max_epochs=1000000", "recipe.tolerance=0")
 
 
-def interrupt(words: list[str], folder: Path, watched: str = "stderr.txt") -> tuple[int, str]:
+def interrupt(words: list[str], folder: Path, log_file: str = "stderr.txt") -> tuple[int, str]:
     """Press Ctrl-C, which all processes of a terminal get, a second after training is announced.
 
     Args:
         words: the command.
         folder: for what it prints.
-        watched: file below the folder where training is announced.
+        log_file: file below the folder where training is announced.
 
     Returns:
         Exit code and what was printed on stderr.
     """
-    log, place = folder / "stderr.txt", folder / watched
+    log, announced = folder / "stderr.txt", folder / log_file
     with log.open("w") as stderr:
         process = subprocess.Popen(
             words,
@@ -41,7 +41,7 @@ def interrupt(words: list[str], folder: Path, watched: str = "stderr.txt") -> tu
         )
         try:
             deadline = time.monotonic() + 120
-            while not (place.exists() and "training " in place.read_text()):
+            while not (announced.exists() and "training " in announced.read_text()):
                 assert process.poll() is None and time.monotonic() < deadline, log.read_text()
                 time.sleep(0.05)
             time.sleep(1.0)

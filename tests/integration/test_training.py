@@ -148,7 +148,7 @@ def test_fit_alpha_lowers_the_explink_loss() -> None:
     assert total(alphas) < total(start) - 1e-3
 
 
-def test_the_training_loss_is_watched_where_there_are_no_dev_blocks() -> None:
+def test_the_training_loss_stops_a_split_where_there_are_no_dev_blocks() -> None:
     (part,) = overlapping_parts("pairs", 1)
     recipe = Recipe(threshold=0.0, margin=1.0, lr=0.0, window=3)
     parts = [part._replace(dev=()), part]

@@ -104,7 +104,7 @@ class BlockDataModule(pl.LightningDataModule):
         ]
         for step in range(max(len(order) for order in orders)):
             units = [order[step] for order in orders if step < len(order)]
-            # Rows of a cluster's points are few: there padding costs less than another batch.
+            # A cluster has a small number of rows, so padding costs less than another batch.
             grouped = self.step_unit == "block"
             groups = grouped_by_size(units, MATRIX_BUDGET) if grouped else [units]
             yield tuple(self.store.batch(group) for group in groups)

@@ -19,7 +19,7 @@ _logger = logging.getLogger(__name__)
 
 
 class ResumeCheckpoint(Checkpoint):
-    """Saves a training at the end of an epoch, at most once every few seconds.
+    """Saves a training at the end of an epoch, at most once in ``seconds``.
 
     The file is a Lightning checkpoint: parameters, moments of the optimiser, stopping rule and
     history of all splits. Lightning calls checkpoints after all other hooks of an epoch, so the

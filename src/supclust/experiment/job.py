@@ -51,14 +51,14 @@ class Job:
     Args:
         settings: of the job.
         progress: whether to show a bar at a terminal.
-        watched: file for the share of the job that is done, read by a sweep; ``None``: none.
+        progress_file: for the share of the job that is done, read by a sweep; ``None``: none.
     """
 
     def __init__(
-        self, settings: Settings, *, progress: bool = False, watched: Path | None = None
+        self, settings: Settings, *, progress: bool = False, progress_file: Path | None = None
     ) -> None:
         self.settings, self.progress = settings, progress
-        self.shares = JobProgress(watched)
+        self.shares = JobProgress(progress_file)
         self.dataset = load_data(settings)
         self.digest = self.dataset.digest()
         self.store = TrainingStore(settings.outputs)

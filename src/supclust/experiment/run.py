@@ -52,9 +52,10 @@ def run(cfg: DictConfig) -> float | None:
 
     outcome = Outcome()
     sweep = settings.sweep_id and Sweep(settings.outputs, settings.sweep_id)
-    watched = sweep.progress_path(number) if sweep else None
+    progress_file = sweep.progress_path(number) if sweep else None
     try:
-        job = Job(settings, progress=not multirun and sys.stderr.isatty(), watched=watched)
+        bar = not multirun and sys.stderr.isatty()
+        job = Job(settings, progress=bar, progress_file=progress_file)
         outcome = job.outcome
         job.run()
     except Exception as error:
