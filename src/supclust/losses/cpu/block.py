@@ -115,3 +115,16 @@ def leaf_weight(linkage, value, i, j, n):
 def merge(linkage, a, weight_a, b, weight_b):
     """Linkage and weight of a union, and the share of its first part in it (`merge_pair`)."""
     return merge_pair(linkage.form, a, weight_a, b, weight_b, 0.0, linkage.alpha, 1.0)
+
+
+@kernel
+def place_of(live, count, position):
+    """Number of the first ``count`` ascending positions that come before ``position``."""
+    low = 0
+    while low < count:
+        middle = (low + count) // 2
+        if live[middle] < position:
+            low = middle + 1
+        else:
+            count = middle
+    return low

@@ -25,21 +25,15 @@ from supclust.losses.cpu.block import (
 )
 from supclust.losses.cpu.impure_entries import (
     ACTIVE,
-    BASE,
-    BORN_U,
-    BORN_V,
-    END,
     INFINITE,
-    MOMENT,
-    SLOPE,
     STARTS,
-    SUMS,
     TOTALS,
     VALUE,
-    U,
-    V,
     lay_out,
     pack_entries,
+    prepare_tally,
+    rounds_of,
+    write_gradient,
 )
 from supclust.losses.cpu.impure_pairs import count_survivors, replay, unwind
 from supclust.losses.cpu.pure_merges import grow_forest, order_rounds, pure_gradient
@@ -153,8 +147,8 @@ def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, o
     """Loss and dJ/dalpha of one block; its parts, and dJ/df into ``out`` unless it is empty."""
     pairs, height, weights = grow_forest(D, reading, order, starts, linkage)
     pairs, height, weights = order_rounds(order, starts, pairs, height, weights)
-    rounds = _rounds(pairs, len(order))
-    limit, tally = _prepare(height, rules, slack)
+    rounds = rounds_of(pairs, len(order))
+    limit, tally = prepare_tally(height, rules, slack)
     layout, total = lay_out(starts)
     entries = pack_entries(D, reading, order, layout, total, linkage)
     live, born = replay(entries, layout, linkage, rules, rounds, height, limit, tally)
@@ -168,40 +162,9 @@ def _solve(D, reading, order, starts, linkage, rules, slack, low, mean, parts, o
     if active > 0.0:
         in_alpha += share * unwind(entries, layout, rounds, live)
         alpha = 0.0 if linkage.form == EXTREME else linkage.alpha
-        _write_impure(order, layout, alpha, entries, share, out)
+        write_gradient(order, layout, alpha, entries, share, out)
     _mirror(out, len(order))
     return loss, in_alpha
-
-
-@kernel
-def _rounds(pairs, n):
-    """Rounds as in `impure_entries`: the merged positions and the rounds that made them."""
-    born = np.full(n, -1)
-    rounds = np.empty((len(pairs), 4), np.int64)
-    for t in range(len(pairs)):
-        u = pairs[t, 0]
-        v = pairs[t, 1]
-        rounds[t, U] = u
-        rounds[t, V] = v
-        rounds[t, BORN_U] = born[u]
-        rounds[t, BORN_V] = born[v]
-        born[u] = t
-    return rounds
-
-
-@kernel
-def _prepare(height, rules, slack):
-    """Limit below which an impure linkage is violated in each round, and an empty tally."""
-    count = len(height)
-    limit = np.empty(count)
-    tally = np.zeros((3, max(count + 1, 3)))
-    for t in range(count):
-        limit[t] = min(height[t] - slack, rules.ceiling)
-        if not rules.ranking:
-            limit[t] = min(limit[t], rules.high)
-        finite = height[t] <= rules.ceiling
-        tally[SUMS, t + 1] = tally[SUMS, t] + (height[t] if finite else 0.0)
-    return limit, tally
 
 
 @kernel(error_model="numpy")
@@ -231,17 +194,6 @@ def _pure_terms(rules, tally, height, low, mean, share, parts):
     parts[0] = total * scale
     parts[1] = loss
     return loss + total * scale, slopes
-
-
-@kernel
-def _write_impure(order, layout, alpha, entries, share, out):
-    for r in range(len(order)):
-        base = layout[r, BASE]
-        i = order[r]
-        for c in range(layout[r, END], len(order)):
-            out[i, order[c]] = share * (
-                entries[base + c, SLOPE] + alpha * entries[base + c, MOMENT]
-            )
 
 
 @kernel

@@ -68,3 +68,46 @@ def pack_entries(D, reading, order, layout, total, linkage):
             entries[e + k, WEIGHT] = weight[k]
         e += len(columns)
     return entries
+
+
+@kernel
+def rounds_of(pairs, n):
+    """Rounds (R, 4) of the merges ``pairs`` of positions."""
+    born = np.full(n, -1)
+    rounds = np.empty((len(pairs), 4), np.int64)
+    for t in range(len(pairs)):
+        u = pairs[t, 0]
+        v = pairs[t, 1]
+        rounds[t, U] = u
+        rounds[t, V] = v
+        rounds[t, BORN_U] = born[u]
+        rounds[t, BORN_V] = born[v]
+        born[u] = t
+    return rounds
+
+
+@kernel
+def prepare_tally(height, rules, slack):
+    """Limit below which an impure linkage is violated in each round, and an empty tally."""
+    count = len(height)
+    limit = np.empty(count)
+    tally = np.zeros((3, max(count + 1, 3)))
+    for t in range(count):
+        limit[t] = min(height[t] - slack, rules.ceiling)
+        if not rules.ranking:
+            limit[t] = min(limit[t], rules.high)
+        finite = height[t] <= rules.ceiling
+        tally[SUMS, t + 1] = tally[SUMS, t] + (height[t] if finite else 0.0)
+    return limit, tally
+
+
+@kernel
+def write_gradient(order, layout, alpha, entries, share, out):
+    """Write dJ/df of all impure pairs of points, times ``share``, into one triangle of ``out``."""
+    for r in range(len(order)):
+        base = layout[r, BASE]
+        i = order[r]
+        for c in range(layout[r, END], len(order)):
+            out[i, order[c]] = share * (
+                entries[base + c, SLOPE] + alpha * entries[base + c, MOMENT]
+            )

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from supclust.kernels import kernel
-from supclust.losses.cpu.block import merge
+from supclust.losses.cpu.block import merge, place_of
 from supclust.losses.cpu.impure_entries import (
     ACTIVE,
     BASE,
@@ -48,7 +48,6 @@ from supclust.losses.cpu.impure_entries import (
     U,
     V,
 )
-from supclust.losses.cpu.pure_merges import place_of
 
 
 @kernel(inline="always")

@@ -12,20 +12,7 @@ import numpy as np
 from supclust.hac.cpu.merge_rules import point_weight
 from supclust.hac.family import EXTREME, LINEAR
 from supclust.kernels import kernel
-from supclust.losses.cpu.block import leaf_weight, merge, value_of
-
-
-@kernel
-def place_of(live, count, position):
-    """Number of the first ``count`` ascending positions that come before ``position``."""
-    low = 0
-    while low < count:
-        middle = (low + count) // 2
-        if live[middle] < position:
-            low = middle + 1
-        else:
-            count = middle
-    return low
+from supclust.losses.cpu.block import leaf_weight, merge, place_of, value_of
 
 
 @kernel
