@@ -35,7 +35,7 @@ def condensed_index(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> IntArray:
     [0, 1, 2]
     """
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
-    return i * n - i * (i + 1) // 2 + (j - i - 1)
+    return np.asarray(i * n - i * (i + 1) // 2 + (j - i - 1))
 
 
 def encode_labels(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:

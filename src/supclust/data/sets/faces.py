@@ -57,14 +57,14 @@ def principal_components(points: FloatArray, dimensions: int) -> FloatArray:
     scale = np.sqrt(np.maximum(squares[::-1][:dimensions], 0.0))
     loadings = centred.T @ left  # (p, dimensions), V S
     signs = np.sign(loadings[np.abs(loadings).argmax(axis=0), np.arange(dimensions)])
-    return left * (scale * signs)
+    return np.asarray(left * (scale * signs))
 
 
 def halve(images: ByteArray) -> FloatArray:
     """Mean of each 2 x 2 square: (n, 2h, 2w) uint8 to (n, h, w) float64."""
     n, height, width = images.shape
     squares = images.reshape(n, height // 2, 2, width // 2, 2)
-    return squares.mean(axis=(2, 4), dtype=np.float64)
+    return np.asarray(squares.mean(axis=(2, 4), dtype=np.float64))
 
 
 def read_umist(path: str | Path, dimensions: int = DIMENSIONS) -> Dataset:

@@ -176,7 +176,7 @@ def _normals(person: Person, directions: Points, points: Points) -> Points:
             person, behind / np.sqrt(1 + step * step)
         )
         normal = normal - tangent * (slope / (2 * step))[:, None]
-    return normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
 
 
 def _blend(base: Points, value: float | Points, weight: Points) -> Points:

@@ -267,9 +267,10 @@ aminer = DatasetSpec(
     loaders.aminer_blocks,
     {},
     loaders.pairs_stand_in("aminer"),
-    f"place there {_BLOCK_FOLDERS}, 8 features; or place them in blocks/ there, with a table "
-    "blocks.csv beside it (columns folder, records, in_100: 1 for the 100 blocks of the paper). "
-    f"`supclust data fetch aminer` tells their origin{_STAND_IN}",
+    "the public copy (github.com/zhizhen-kyle-luo/HGCN-name-disambiguation, experimental-results/) "
+    f"has to be converted: place there {_BLOCK_FOLDERS}, 8 features; or place them in blocks/ "
+    "there, with a table blocks.csv beside it (columns folder, records, in_100: 1 for the 100 "
+    f"blocks of the paper){_STAND_IN}",
 )
 np_coref = DatasetSpec(
     "np_coref",
@@ -289,8 +290,9 @@ gum_coref = DatasetSpec(
     "gum_coref",
     loaders.gum_coref,
     {"entity_types": "annotated"},
-    how_to_get="place there documents.csv, tokens.csv.gz and mentions.csv.gz: docs/gum_coref.md "
-    f"says where they come from{_ELSEWHERE}",
+    how_to_get="the public copy (github.com/amir-zeldes/gum, dep/) has to be converted: place "
+    "there documents.csv, tokens.csv.gz and mentions.csv.gz; docs/gum_coref.md describes them"
+    f"{_ELSEWHERE}",
 )
 vectors = DatasetSpec(
     "vectors",

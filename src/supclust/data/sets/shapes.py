@@ -77,7 +77,9 @@ def _blob(
     """A Gaussian blob without its tail: points beyond two deviations are pulled back to there."""
     offsets = rng.normal(size=(count, 2))
     length = np.linalg.norm(offsets, axis=1, keepdims=True)
-    return np.asarray(centre) + offsets * np.minimum(1.0, 2.0 / length) * np.asarray(spread)
+    return np.asarray(
+        np.asarray(centre) + offsets * np.minimum(1.0, 2.0 / length) * np.asarray(spread)
+    )
 
 
 def _disc(

@@ -111,7 +111,7 @@ def _rotation(yaw: float, pitch: float) -> Points:
     cy, sy, cp, sp = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch)
     about_y = np.array([[cy, 0.0, sy], [0.0, 1.0, 0.0], [-sy, 0.0, cy]])
     about_x = np.array([[1.0, 0.0, 0.0], [0.0, cp, -sp], [0.0, sp, cp]])
-    return about_x @ about_y
+    return np.asarray(about_x @ about_y)
 
 
 def _lighting(normals: Points, light: Points) -> Points:
@@ -122,7 +122,7 @@ def _lighting(normals: Points, light: Points) -> Points:
 
 def _along(points: Points, axis: Points) -> Points:
     """Inner products (m,), spelled out: waking a threaded BLAS for three columns costs more."""
-    return points[:, 0] * axis[0] + points[:, 1] * axis[1] + points[:, 2] * axis[2]
+    return np.asarray(points[:, 0] * axis[0] + points[:, 1] * axis[1] + points[:, 2] * axis[2])
 
 
 def _close_holes(picture: Points, backdrop: float) -> Points:

@@ -216,7 +216,7 @@ def _compare(
         value = _draw_values(trait, labels, rank, rng)
         equal = value[a] == value[b]
         wanted = equal if trait.compare == "same" else ~equal
-        return (wanted & (value[a] >= 0) & (value[b] >= 0)).astype(np.float32)
+        return np.asarray((wanted & (value[a] >= 0) & (value[b] >= 0)).astype(np.float32))
     if trait.compare in ("shared", "any"):
         owned = _draw_items(trait, labels, rank, rng)
         common: Column = (owned @ owned.T)[a, b].astype(np.float32)
@@ -263,4 +263,4 @@ def _draw_topics(
     topic = trait.fidelity * (centre[labels] + drift) + (1.0 - trait.fidelity) * rng.normal(
         size=(n, 16)
     )
-    return (topic / np.linalg.norm(topic, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray((topic / np.linalg.norm(topic, axis=1, keepdims=True)).astype(np.float32))

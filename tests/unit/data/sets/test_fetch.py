@@ -13,7 +13,7 @@ import pytest
 from supclust.data import DataError, list_datasets, load_dataset
 from supclust.data.sets.download import FetchError, RemoteFile, download
 from supclust.data.sets.faces import UMIST_FILE
-from supclust.data.sets.fetch import OFFERS, REXA_AT, UMIST_AT, fetch, umist_names
+from supclust.data.sets.fetch import OFFERS, REXA_AT, UMIST_AT, fetch
 from supclust.data.sets.registry import INCOMPLETE_FILE
 
 CONTENT = bytes(range(256)) * 2000
@@ -168,9 +168,9 @@ def test_what_cannot_be_fetched_is_explained(tmp_path, name, message):
 
 
 def test_there_are_575_pictures():
-    names = list(umist_names())
-    assert len(names) == len(set(names)) == 575
-    assert sum(person == "1b" for person, _ in names) == 35
+    targets = [remote.target for remote in OFFERS["faces"].files]
+    assert len(targets) == len(set(targets)) == 575
+    assert sum(target.startswith("1b/") for target in targets) == 35
 
 
 def serve_rexa(server, data_dir):
@@ -218,12 +218,6 @@ def test_faces_from_a_mirror(server, tmp_path, data_dir):
         for name in mine:
             assert np.array_equal(mine[name], original[name]), name
     assert [path.name for path in (tmp_path / "umist_faces").iterdir()] == [UMIST_FILE]
-
-
-def serve_faces(server):
-    for person, name in umist_names():
-        path = f"/{UMIST_AT}/Classification_files/{person}/face/{name}"
-        server.files[path] = HEADER + bytes(112 * 92)
 
 
 class Killed(BaseException):
@@ -314,7 +308,9 @@ def test_data_that_were_there_stay_in_use(tmp_path):
 
 
 def test_altered_faces_are_not_kept(server, tmp_path):
-    serve_faces(server)
-    with pytest.raises(FetchError, match="do not have the expected checksum; nothing was kept"):
+    for remote_file in OFFERS["faces"].files:
+        address = remote_file.url.removeprefix("https://raw.githubusercontent.com")
+        server.files[address] = HEADER + bytes(112 * 92)
+    with pytest.raises(FetchError, match=r"does not have the expected checksum .*nothing was kept"):
         fetch("faces", tmp_path, mirror=server.url)
     assert not (tmp_path / "umist_faces").exists()

@@ -31,11 +31,12 @@ class Pairs:
         self.number = np.arange(mentions.n)
         first, second = np.triu_indices(mentions.n, 1)
         self._places = first * mentions.n + second
+        self._shared: dict[tuple[str, str], Square] = {}
 
     def condensed(self, square: Square) -> Square:
         """The values of the n(n-1)/2 unordered pairs, in condensed upper-triangle order."""
         n = self.mentions.n
-        return np.broadcast_to(square, (n, n)).reshape(-1)[self._places]
+        return np.broadcast_to(square, (n, n)).reshape(-1).take(self._places)
 
     # -- one attribute of the two mentions ----------------------------------------------------
 
@@ -58,7 +59,7 @@ class Pairs:
     def differ(self, code: str) -> BoolArray:
         """Whether both have a known value, not the same."""
         a, b = _across(self.mentions.codes[code])
-        return (a != b) & (a >= 0) & (b >= 0)
+        return np.asarray((a != b) & (a >= 0) & (b >= 0))
 
     def both_are(self, code: str, value: int) -> BoolArray:
         """Whether both have this value."""
@@ -68,7 +69,7 @@ class Pairs:
     def crossed_one_way(self, code: str, other: str) -> BoolArray:
         """Whether the antecedent's ``code`` is known and is the anaphor's ``other``."""
         a, b = self.mentions.codes[code][:, None], self.mentions.codes[other][None, :]
-        return (a == b) & (a >= 0)
+        return np.asarray((a == b) & (a >= 0))
 
     def crossed(self, code: str, other: str) -> BoolArray:
         """Whether one mention's ``code`` is the other's ``other``, either way round."""
@@ -84,10 +85,6 @@ class Pairs:
             self._shared[key] = (bags[key[0]] @ bags[key[1]].T).toarray()
         return self._shared[key]
 
-    @cached_property
-    def _shared(self) -> dict[tuple[str, str], Square]:
-        return {}
-
     def size(self, bag: str) -> tuple[Square, Square]:
         """Number of words of the antecedent's and of the anaphor's bag."""
         return _across(np.asarray(self.mentions.bags[bag].sum(axis=1)).ravel())
@@ -95,22 +92,22 @@ class Pairs:
     def jaccard(self, bag: str) -> Square:
         """Shared words over all words of the two; 0 where there are none."""
         shared, (a, b) = self.shared(bag), self.size(bag)
-        return shared / np.maximum(a + b - shared, 1)
+        return np.asarray(shared / np.maximum(a + b - shared, 1))
 
     def dice(self, bag: str) -> Square:
         """Twice the shared words over the sum of the sizes; 0 where there are none."""
         a, b = self.size(bag)
-        return 2 * self.shared(bag) / np.maximum(a + b, 1)
+        return np.asarray(2 * self.shared(bag) / np.maximum(a + b, 1))
 
     def included(self, bag: str) -> BoolArray:
         """Whether the smaller bag is not empty and is part of the larger."""
         smaller = np.minimum(*self.size(bag))
-        return (smaller > 0) & (self.shared(bag) == smaller)
+        return np.asarray((smaller > 0) & (self.shared(bag) == smaller))
 
     def disjoint(self, bag: str) -> BoolArray:
         """Whether both bags have words, and none in common."""
         a, b = self.size(bag)
-        return (a > 0) & (b > 0) & (self.shared(bag) == 0)
+        return np.asarray((a > 0) & (b > 0) & (self.shared(bag) == 0))
 
     def head_within_head(self) -> BoolArray:
         """Whether one head, of four letters or more, is a proper part of the other."""
@@ -135,15 +132,14 @@ class Pairs:
     @cached_property
     def tokens_between(self) -> Square:
         """Tokens between the two, 0 where they overlap."""
-        result: Square = np.maximum(
-            self.mentions.first[None, :] - self.mentions.last[:, None] - 1, 0
+        return np.asarray(
+            np.maximum(self.mentions.first[None, :] - self.mentions.last[:, None] - 1, 0)
         )
-        return result
 
     @cached_property
     def mentions_between(self) -> Square:
         """Mentions that begin between the two."""
-        return np.maximum(self.number[None, :] - self.number[:, None] - 1, 0)
+        return np.asarray(np.maximum(self.number[None, :] - self.number[:, None] - 1, 0))
 
     @cached_property
     def nested(self) -> BoolArray:
@@ -153,7 +149,7 @@ class Pairs:
     @cached_property
     def governs(self) -> BoolArray:
         """Whether the anaphor's head depends on the antecedent's."""
-        return self.mentions.governor[None, :] == self.mentions.head[:, None]
+        return np.asarray(self.mentions.governor[None, :] == self.mentions.head[:, None])
 
     @cached_property
     def governed(self) -> BoolArray:
@@ -168,7 +164,7 @@ class Pairs:
     def same_governor(self) -> BoolArray:
         """Whether the two heads depend on the same token."""
         a, b = _across(self.mentions.governor)
-        return (a == b) & (a >= 0)
+        return np.asarray((a == b) & (a >= 0))
 
     @cached_property
     def same_head_token(self) -> BoolArray:
@@ -189,7 +185,7 @@ class Pairs:
         """Whether the antecedent is the last one before the anaphor that is a candidate."""
         row, column = _across(self.number)
         fits = candidates & (row < column)
-        return fits & (np.where(fits, row, -1).max(axis=0)[None, :] == row)
+        return np.asarray(fits & (np.where(fits, row, -1).max(axis=0)[None, :] == row))
 
 
 def _across(values: Square) -> tuple[Square, Square]:
@@ -203,4 +199,4 @@ def scaled_log(count: Square, cap: int) -> Square:
     >>> scaled_log(np.array([0, 7, 63, 1000]), 63).tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
-    return np.log1p(np.clip(count, 0, cap)) / math.log1p(cap)
+    return np.asarray(np.log1p(np.clip(count, 0, cap)) / math.log1p(cap))
