@@ -169,7 +169,7 @@ def test_there_is_no_template_without_a_test() -> None:
 
 
 def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
-    from supclust.experiment.config import _device_of_job
+    from supclust.experiment.run import _device_of_job
 
     assert [_device_of_job(number, 3) for number in range(5)] == ["0", "1", "2", "0", "1"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from experiment_runs import ROOT
 from supclust.cli import main as cli
-from supclust.experiment.results_page import filled
+from supclust.experiment.reproduction import filled
 
 
 def words(folder: Path, *more: str) -> list[str]:

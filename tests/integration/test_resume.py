@@ -17,8 +17,8 @@ import torch
 from experiment_runs import ROOT, arguments, environment, numbers_of, run_here
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity import LinearPair
-from supclust.experiment import checkpoint as checkpoints
-from supclust.experiment.checkpoint import ResumeCheckpoint
+from supclust.experiment import training
+from supclust.experiment.training import ResumeCheckpoint
 from supclust.objectives import Objective, Recipe, objective_class, quiet_trainer
 from training_blocks import overlapping_parts
 
@@ -29,7 +29,7 @@ SPLITS = [4, 0, 7]
 # train.py with a checkpoint every tenth of a second, so that a short training has some.
 OFTEN = f"""
 import runpy
-from supclust.experiment.checkpoint import ResumeCheckpoint
+from supclust.experiment.training import ResumeCheckpoint
 ResumeCheckpoint.__init__.__defaults__ = (0.1,)
 runpy.run_path({str(ROOT / "train.py")!r}, run_name="__main__")
 """
@@ -101,7 +101,7 @@ def test_files_of_other_trainings_and_damaged_ones_are_ignored(
 def test_a_finished_job_leaves_no_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints.ResumeCheckpoint.__init__, "__defaults__", (0.0,))
+    monkeypatch.setattr(training.ResumeCheckpoint.__init__, "__defaults__", (0.0,))
     run_here(tmp_path, "objective=mst")
     assert numbers_of(tmp_path)
     assert not list((tmp_path / "outputs").rglob("*.ckpt"))

@@ -117,7 +117,7 @@ def _check(options: argparse.Namespace) -> None:
 def _conclude(options: argparse.Namespace, datasets: list[str]) -> bool:
     """Print the tables; whether some number is further from the paper than allowed."""
     from supclust.data.files import write_text
-    from supclust.experiment.results_page import publish, runs_text
+    from supclust.experiment.reproduction import publish, runs_text
     from supclust.model.aggregate import summarise
     from supclust.model.results import find_results
     from supclust.tables.differences import out_of_bounds

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from supclust.experiment.results_page import publish
+from supclust.experiment.reproduction import publish
 from supclust.model.aggregate import summarise
 from supclust.model.results import find_results
 from supclust.tables.render import FORMATS, LAYOUTS, render

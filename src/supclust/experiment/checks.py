@@ -1,13 +1,22 @@
-"""Legal settings of a run: a schema by key, and combinations that make no sense."""
+"""Usage of ``train.py``: legal settings, and errors as one message with the legal values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+import difflib
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.objectives.recipe import SETTINGS as RECIPE_SETTINGS
 from supclust.schema import Columns, Count, Names, Natural, Rule, Split, Widths, check
+
+if TYPE_CHECKING:
+    from hydra.errors import MissingConfigException
 
 LINKAGES = (*METHODS, *TOP_DOWN)
 Linkages = Annotated[
@@ -45,6 +54,9 @@ SCHEMA: dict[str, Any] = {
 """Legal values by key. Other keys of `recipe` and `trainer` do not exist; the other groups are
 options of classes, which check them."""
 _CLOSED = ("recipe", "trainer")
+INTERRUPTED = 130  # exit code after Ctrl-C, as in shells
+_LAUNCHER_EXTRAS = {"joblib": "parallel", "submitit": "slurm", "ray": "ray"}
+_HIDDEN = ("hydra", "paper", "sweep")  # top-level keys that are not options of a run
 
 
 def check_value(key: str, value: Any) -> None:
@@ -132,3 +144,92 @@ def _leaves(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]
         name = f"{prefix}{key}"
         leaves += _leaves(value, f"{name}.") if isinstance(value, Mapping) else [(name, value)]
     return leaves
+
+
+# -- errors of usage ----------------------------------------------------------------------------
+
+
+def explain(error: BaseException) -> int:
+    """Print an error and return the exit code.
+
+    Returns:
+        2 for wrong usage (errors of Hydra and OmegaConf, and ``ValueError``, which supclust raises
+        for illegal input), 1 with a traceback for everything else.
+    """
+    from hydra.errors import HydraException
+
+    message = usage_error(error)
+    if message is None and isinstance(error, HydraException | OmegaConfBaseException):
+        message = _composition_message(error)
+    if message is None:
+        traceback.print_exception(error)
+        return 1
+    print_usage_error(message)
+    return 2
+
+
+def usage_error(error: BaseException) -> str | None:
+    """The message of the first ``ValueError`` of ours in a chain of exceptions, if there is one."""
+    for link in _chain(error):
+        if isinstance(link, ValueError) and not isinstance(link, OmegaConfBaseException):
+            return str(link)
+    return None
+
+
+def print_usage_error(message: str) -> None:
+    """Print an error of usage, without a traceback."""
+    print(f"train.py: error: {message}", file=sys.stderr)
+    print("Help: python train.py --help; traceback: HYDRA_FULL_ERROR=1.", file=sys.stderr)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and the exceptions it was raised from."""
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__
+
+
+def _composition_message(error: BaseException) -> str:
+    """Message for an error of Hydra, by the attributes of the exceptions in its chain."""
+    from hydra.errors import MissingConfigException
+
+    for link in _chain(error):
+        if isinstance(link, ConfigAttributeError | ConfigKeyError) and link.full_key:
+            return _unknown_option(link)
+        if isinstance(link, MissingConfigException) and link.missing_cfg_file is not None:
+            return _unknown_choice(link)
+    cause = error.__cause__
+    text = str(error).strip()
+    return f"{text}\n{cause}" if cause is not None and str(cause) not in text else text
+
+
+def _unknown_option(error: OmegaConfBaseException) -> str:
+    """A key that does not exist, with the keys of its parent."""
+    key = str(error.full_key)
+    parent, _, last = key.rpartition(".")
+    siblings = [] if error.parent_node is None else list(error.parent_node)
+    legal = [str(name) for name in siblings if parent or name not in _HIDDEN]
+    close = difflib.get_close_matches(last, legal, n=1)
+    prefix = f"{parent}." if parent else ""
+    hint = f" Did you mean {prefix}{close[0]}?" if close else ""
+    options = f"Options of {parent}" if parent else "Options"
+    return f"there is no option {key!r}.{hint}\n{options}: {', '.join(legal)}"
+
+
+def _unknown_choice(error: MissingConfigException) -> str:
+    """A file of ``conf/`` that does not exist, with the choices of its group."""
+    path = PurePosixPath(str(error.missing_cfg_file))
+    group, name, legal = str(path.parent), path.name, list(error.options or [])
+    if group == "hydra/launcher":
+        for launcher, extra in _LAUNCHER_EXTRAS.items():
+            if name.startswith(launcher):
+                return (
+                    f"the launcher {name!r} is not installed. "
+                    f'Install it with: pip install "supclust[{extra}]"'
+                )
+    if group == "." or not legal:
+        return str(error).strip()
+    close = difflib.get_close_matches(name, legal, n=1)
+    hint = f" Did you mean {group}={close[0]}?" if close else ""
+    return f"there is no {group} {name!r}.{hint}\nChoices of {group}: {', '.join(legal)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,16 +212,6 @@ def without_targets(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def fingerprint(identity: Mapping[str, Any]) -> str:
-    """SHA-256 of a JSON-able identity, independent of the order of its keys.
-
-    >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
-    True
-    """
-    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _values(group: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a group without Hydra's keywords, such as ``_target_``."""
     return {key: value for key, value in group.items() if not key.startswith("_")}
@@ -257,18 +246,4 @@ def _paper_value(key: str, *, _root_: DictConfig) -> Any:
     return exceptions.get(key, row[key])
 
 
-def _job_folder(*, _root_: DictConfig) -> str:
-    """``${job_folder:}``: the folder of the job, named by the values of the axes."""
-    mode = OmegaConf.select(_root_, "hydra.mode")
-    multirun = mode is not None and mode.name == "MULTIRUN"
-    return str(Settings.from_config(plain(_root_), multirun=multirun).job_folder)
-
-
-def _device_of_job(number: Any, devices: Any) -> str:
-    """``${device_of_job:job,devices}``: job modulo devices; the first where there is no job yet."""
-    return str(int(number or 0) % max(1, int(devices)))
-
-
-OmegaConf.register_new_resolver("device_of_job", _device_of_job, replace=True)
 OmegaConf.register_new_resolver("paper", _paper_value, replace=True)
-OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
 from supclust.data.files import write_json
-from supclust.experiment.config import Settings, fingerprint
-from supclust.experiment.progress import JobProgress, epoch_shares, training_bar
+from supclust.experiment.config import Settings
+from supclust.experiment.progress import JobProgress, epoch_shares, quiet_loggers, training_bar
 from supclust.experiment.provenance import source_commit
-from supclust.experiment.store import TrainingStore
+from supclust.experiment.store import TrainingStore, fingerprint
 from supclust.model.folder import numerical_versions
 from supclust.model.results import FORMAT, finished
 
 if TYPE_CHECKING:
-    from supclust.experiment.checkpoint import ResumeCheckpoint
     from supclust.experiment.loggers import JobLogger
+    from supclust.experiment.training import ResumeCheckpoint
     from supclust.model.trained import TrainedModel
 
 _logger = logging.getLogger(__name__)
@@ -62,22 +61,21 @@ class Job:
         self.dataset = load_data(settings)
         self.digest = self.dataset.digest()
         self.store = TrainingStore(settings.outputs)
+        self.identities = {s: settings.training_identity(s, self.digest) for s in settings.splits}
+        self.keys = {split: self.store.key(each) for split, each in self.identities.items()}
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
         """Compute missing results; wait for those that another process is computing."""
         pending = self._pending()
         if pending:
-            with self.store.locked([self._key(split) for split in pending]):
+            with self.store.locked([self.keys[split] for split in pending]):
                 pending = self._pending()  # others may have finished some
                 if pending:
                     self._work(pending)
         self.outcome.skipped = len(self.settings.splits) - len(pending)
-        self.outcome.results = [
-            result
-            for split in self.settings.splits
-            if (result := self._finished(split)) is not None
-        ]
+        found = map(self._finished, self.settings.splits)
+        self.outcome.results = [result for result in found if result is not None]
         return self.outcome
 
     def fail(self, splits: Sequence[int], error: BaseException) -> None:
@@ -91,6 +89,7 @@ class Job:
     def _work(self, splits: Sequence[int]) -> None:
         # Imported here: they take seconds, which a run with nothing to do is spared.
         from supclust.experiment.loggers import job_logger
+        from supclust.experiment.training import limit_threads
 
         limit_threads(self.settings.trainer["threads"])
         source_commit()  # that of the start, not of the end
@@ -99,8 +98,8 @@ class Job:
                 trainings = self._trainings(splits, logger)
                 alphas = self._alphas(trainings) if "exp" in self.settings.methods else {}
                 results: list[dict[str, Any]] = []
-                for split, training in trainings.items():
-                    done, total = len(results), len(trainings)
+                total = len(trainings)
+                for done, (split, training) in enumerate(trainings.items()):
                     words = f"evaluation: {done}/{total} splits"
                     self.shares.write("evaluation", done / total, words)
                     results.append(self._evaluate(split, training, alphas.get(split), logger))
@@ -111,15 +110,12 @@ class Job:
 
     def _trainings(self, splits: Sequence[int], logger: JobLogger) -> dict[int, TrainedModel]:
         """Trainings of all splits that do not diverge, from the store where they exist."""
-        found = {split: self.store.load(self._key(split)) for split in splits}
+        found = {split: self.store.load(self.keys[split]) for split in splits}
         missing = [split for split, training in found.items() if training is None]
-        while missing:
-            diverged = self._train(missing, logger)
+        while missing and (diverged := self._train(missing, logger)):
             missing = [split for split in missing if split not in diverged]
-            if not diverged:
-                self.outcome.trained += len(missing)
-                found |= {split: self.store.load(self._key(split)) for split in missing}
-                break
+        self.outcome.trained += len(missing)
+        found |= {split: self.store.load(self.keys[split]) for split in missing}
         return {split: training for split, training in found.items() if training is not None}
 
     def _train(self, splits: list[int], logger: JobLogger) -> set[int]:
@@ -127,7 +123,7 @@ class Job:
 
         The others have the numbers that they would have alone, so they are trained again.
         """
-        from supclust.experiment.training import train
+        from supclust.experiment.training import describe_splits, train
         from supclust.objectives import TrainingDiverged
 
         _logger.info("training %s: %s", self.settings.objective, describe_splits(splits))
@@ -148,20 +144,20 @@ class Job:
             self.fail(error.splits, error)
             return set(error.splits)
         for split, training in zip(splits, trained, strict=True):
-            training.record["identity"] = self._training_identity(split)
-        self.store.save({self._key(s): t for s, t in zip(splits, trained, strict=True)})
+            training.record["identity"] = self.identities[split]
+        self.store.save({self.keys[s]: t for s, t in zip(splits, trained, strict=True)})
         checkpoint.remove()
         return set()
 
     def _alphas(self, trainings: dict[int, TrainedModel]) -> dict[int, float]:
         """Alpha of ``exp``: the learned one, or one fitted now unless it has been before."""
-        from supclust.experiment.training import alphas_after_training
+        from supclust.experiment.training import alphas_after_training, describe_splits
 
         learned = {split: training.record["alpha"] for split, training in trainings.items()}
         if all(alpha is not None for alpha in learned.values()):
             return learned
-        known = self.store.load_alphas([self._key(split) for split in trainings])
-        missing = [split for split in trainings if self._key(split) not in known]
+        known = self.store.load_alphas([self.keys[split] for split in trainings])
+        missing = [split for split in trainings if self.keys[split] not in known]
         if missing:
             _logger.info("fitting alpha after training: %s", describe_splits(missing))
             checkpoint = self._checkpoint(missing, "alpha")
@@ -171,17 +167,17 @@ class Job:
                 callbacks=[epoch_shares(self.shares, "alpha"), checkpoint],
                 ckpt_path=checkpoint.resume_path(),
             )
-            new = {self._key(s): alpha for s, alpha in zip(missing, fitted, strict=True)}
+            new = {self.keys[s]: alpha for s, alpha in zip(missing, fitted, strict=True)}
             self.store.save_alphas(new)
             checkpoint.remove()
             known |= new
-        return {split: known[self._key(split)] for split in trainings}
+        return {split: known[self.keys[split]] for split in trainings}
 
     def _checkpoint(self, splits: Sequence[int], stage: str) -> ResumeCheckpoint:
         """The checkpoint of a stage, beside the store; its name is the identity of the numbers."""
-        from supclust.experiment.checkpoint import ResumeCheckpoint
+        from supclust.experiment.training import ResumeCheckpoint
 
-        name = fingerprint({"stage": stage, "keys": [self._key(split) for split in splits]})[:20]
+        name = fingerprint({"stage": stage, "keys": [self.keys[split] for split in splits]})[:20]
         return ResumeCheckpoint(self.store.root / "unfinished" / f"{name}.ckpt")
 
     def _evaluate(
@@ -209,7 +205,7 @@ class Job:
         )
 
     def _write(self, split: int, content: dict[str, Any]) -> dict[str, Any]:
-        identity = self._identity(split)
+        identity = self.settings.result_identity(split, self.digest)
         result = {
             "format": FORMAT,
             "status": content["status"],
@@ -234,59 +230,18 @@ class Job:
         return [split for split in self.settings.splits if self._finished(split) is None]
 
     def _finished(self, split: int) -> dict[str, Any] | None:
-        identity = self._identity(split)
+        identity = self.settings.result_identity(split, self.digest)
         return finished(self.settings.result_path(split), fingerprint(identity), identity)
-
-    def _identity(self, split: int) -> dict[str, Any]:
-        return self.settings.result_identity(split, self.digest)
-
-    def _training_identity(self, split: int) -> dict[str, Any]:
-        return self.settings.training_identity(split, self.digest)
-
-    def _key(self, split: int) -> str:
-        return self.store.key(self._training_identity(split))
 
 
 def load_data(settings: Settings) -> Dataset:
     """The data set of a job; says loudly if it is a stand-in."""
     # The notes are the job's to show, once and at the top.
     with quiet_loggers("supclust.data.sets.registry"):
-        dataset: Dataset = settings.build(
-            "dataset", data_dir=settings.data, cache_dir=settings.cache
-        )
+        folders = {"data_dir": settings.data, "cache_dir": settings.cache}
+        dataset: Dataset = settings.build("dataset", **folders)
     ruler = "!" * 78 if dataset.source == "stand-in" else ""
     notes = [f"{settings.title}: {note}" for note in dataset.notes]
-    for line in (ruler, *notes, ruler):
-        if line:
-            _logger.warning("%s", line)
+    for line in filter(None, (ruler, *notes, ruler)):
+        _logger.warning("%s", line)
     return dataset
-
-
-def describe_splits(splits: Sequence[int]) -> str:
-    """As in ``split 3`` or ``50 splits together (0 to 49)``."""
-    if len(splits) == 1:
-        return f"split {splits[0]}"
-    return f"{len(splits)} splits together ({splits[0]} to {splits[-1]})"
-
-
-def limit_threads(threads: int | None) -> None:
-    """Use at most so many CPU threads, in torch and in the compiled kernels."""
-    if threads is not None:
-        import numba
-        import torch
-
-        torch.set_num_threads(threads)
-        numba.set_num_threads(min(threads, vars(numba.config)["NUMBA_NUM_THREADS"]))
-
-
-@contextmanager
-def quiet_loggers(*names: str) -> Iterator[None]:
-    """Let only errors of these loggers through, inside the block."""
-    levels = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)

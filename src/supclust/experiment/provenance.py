@@ -5,11 +5,18 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import read_json, write_json
+
+RECORD_FILE = "reproduction.json"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "pytorch-lightning")
 
 
@@ -68,6 +75,83 @@ def source_commit() -> str | None:
     if package.parent.name != "src" or not (root / ".git").exists():
         return None
     return commit(root)
+
+
+class Record:
+    """``reproduction.json``: wall times per part and data set, summed over sessions.
+
+    A session is one call of the command; its commit, machine and versions are kept.
+
+    Args:
+        outputs: folder of the results.
+        root: of the checkout.
+        workers: number of worker processes.
+        overrides: settings that differ from the paper's.
+    """
+
+    def __init__(self, outputs: Path, root: Path, workers: int, overrides: Sequence[str]) -> None:
+        self.path = outputs / RECORD_FILE
+        content = read_json(self.path) or {}
+        self.content: dict[str, Any] = {"stages": {}, "sessions": [], **content}
+        self.session: dict[str, Any] = {
+            "started": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%MZ"),
+            "commit": commit(root),
+            "workers": workers,
+            "overrides": list(overrides),
+            "machine": machine(),
+            "versions": versions(),
+            "wall_seconds": {},
+        }
+
+    @contextmanager
+    def timed(self, dataset: str, part: str) -> Iterator[None]:
+        """Add the wall time of the block, unless it left all results as they were."""
+        start, before = time.monotonic(), _finished(self.path.parent, dataset)
+        try:
+            yield
+        finally:
+            if _finished(self.path.parent, dataset) != before:
+                self._add(f"{dataset}/{part}", time.monotonic() - start)
+
+    def _add(self, stage: str, seconds: float) -> None:
+        if not self.session["wall_seconds"]:
+            self.content["sessions"].append(self.session)
+        self.session["wall_seconds"][stage] = round(seconds, 1)
+        sums = self.content["stages"].setdefault(stage, {"wall_seconds": 0.0})
+        sums["wall_seconds"] = round(sums["wall_seconds"] + seconds, 1)
+        write_json(self.path, self.content)
+
+
+def _finished(outputs: Path, dataset: str) -> dict[Path, float]:
+    """Results of a data set with the times they were written."""
+    return {path: path.stat().st_mtime for path in (outputs / dataset).rglob("result.json")}
+
+
+def dataset_provenance(
+    dataset: str, results: Sequence[dict[str, Any]], record: dict[str, Any]
+) -> dict[str, Any]:
+    """Provenance of the results of one data set."""
+    own = [result for result in results if result["dataset"] == dataset]
+    sessions = []
+    for session in record.get("sessions", []):
+        walls = {k: v for k, v in session["wall_seconds"].items() if k.startswith(f"{dataset}/")}
+        if walls:
+            sessions.append({**session, "wall_seconds": walls})
+    return {
+        "dataset": dataset,
+        "source": sorted({result["source"] for result in own}),
+        "notes": list(dict.fromkeys(note for result in own for note in result["notes"])),
+        "data_sha256": sorted({result["config"]["data"] for result in own}),
+        "splits": len({result["split"] for result in own}),
+        "split_seed": sorted({result["config"]["split_seed"] for result in own}),
+        "training_version": sorted({result["config"]["version"] for result in own}),
+        "stages": {
+            stage.partition("/")[2]: sums
+            for stage, sums in record.get("stages", {}).items()
+            if stage.startswith(f"{dataset}/")
+        },
+        "sessions": sessions,
+    }
 
 
 def _processor() -> str:

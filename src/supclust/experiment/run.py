@@ -10,7 +10,7 @@ import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -20,10 +20,18 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, flag_override
 
-from supclust.experiment.checks import check_config, check_value
+from supclust.experiment.checks import (
+    INTERRUPTED,
+    check_config,
+    check_value,
+    explain,
+    print_usage_error,
+    usage_error,
+)
 from supclust.experiment.config import Settings, plain
-from supclust.experiment.errors import INTERRUPTED, explain, print_usage_error, usage_error
-from supclust.experiment.sweep import Sweep
+
+if TYPE_CHECKING:
+    from supclust.experiment.sweep import Sweep
 
 # Settings that name the folder already, or have no influence on numbers.
 _NAMED = ("dataset", "objective", "linkage", "split", "seed", "axes", "logger", "dataset.path")
@@ -51,7 +59,11 @@ def run(cfg: DictConfig) -> float | None:
     from supclust.experiment.job import Job, Outcome
 
     outcome = Outcome()
-    sweep = settings.sweep_id and Sweep(settings.outputs, settings.sweep_id)
+    sweep = None
+    if settings.sweep_id:
+        from supclust.experiment.sweep import Sweep
+
+        sweep = Sweep(settings.outputs, settings.sweep_id)
     progress_file = sweep.progress_path(number) if sweep else None
     try:
         bar = not multirun and sys.stderr.isatty()
@@ -111,6 +123,8 @@ class SweepCallback(Callback):
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Refuse illegal values, and give the jobs the sweep's id and the axes of its folders."""
+        from supclust.experiment.sweep import Sweep
+
         try:
             overrides = sweep_overrides(config)
             check_config(plain(config))
@@ -213,3 +227,19 @@ def _selection(outcome: Any) -> float | None:
         scores.append(chosen["dev"]["dendrogram_purity"])
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None
+
+
+def _job_folder(*, _root_: DictConfig) -> str:
+    """``${job_folder:}``: the folder of the job, named by the values of the axes."""
+    mode = OmegaConf.select(_root_, "hydra.mode")
+    multirun = mode is not None and mode.name == "MULTIRUN"
+    return str(Settings.from_config(plain(_root_), multirun=multirun).job_folder)
+
+
+def _device_of_job(number: Any, devices: Any) -> str:
+    """``${device_of_job:job,devices}``: job modulo devices; the first where there is no job yet."""
+    return str(int(number or 0) % max(1, int(devices)))
+
+
+OmegaConf.register_new_resolver("device_of_job", _device_of_job, replace=True)
+OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)

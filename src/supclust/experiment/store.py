@@ -9,6 +9,8 @@ per batch.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.files import atomic_folder, read_json, write_json
-from supclust.experiment.config import fingerprint
 from supclust.model.folder import TRAININGS, numerical_versions, read_model, write_model
 from supclust.model.trained import TrainedModel
 
@@ -86,6 +87,16 @@ class TrainingStore:
     def save_alphas(self, alphas: Mapping[str, float]) -> None:
         """Add alphas fitted together, by key; call it with their locks held."""
         write_json(self.root / "alphas" / f"{_batch_name(alphas)}.json", {"alphas": dict(alphas)})
+
+
+def fingerprint(identity: Mapping[str, Any]) -> str:
+    """SHA-256 of a JSON-able identity, independent of the order of its keys.
+
+    >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _batch_name(keys: Iterable[str]) -> str:

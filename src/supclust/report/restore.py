@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from supclust.experiment.config import Settings, fingerprint
-from supclust.experiment.job import quiet_loggers
-from supclust.experiment.store import TrainingStore
+from supclust.experiment.config import Settings
+from supclust.experiment.progress import quiet_loggers
+from supclust.experiment.store import TrainingStore, fingerprint
 from supclust.hac.tree import Floats, cut_tree
 from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.threshold import ThresholdCurve, threshold_curve

@@ -10,8 +10,9 @@ import pytest
 
 from experiment_runs import composed
 from supclust.experiment.checks import check_value, splits_of
-from supclust.experiment.config import Settings, fingerprint, plain, without_targets
+from supclust.experiment.config import Settings, plain, without_targets
 from supclust.experiment.run import further_axes, swept_values
+from supclust.experiment.store import fingerprint
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from supclust.experiment.job import quiet_loggers
+from supclust.experiment.progress import quiet_loggers
 
 LOGGER = logging.getLogger("supclust.test_quiet")
 

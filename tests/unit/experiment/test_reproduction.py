@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from supclust.cli import main as cli
 from supclust.experiment import reproduction
-from supclust.experiment.provenance import commit, machine, versions
-from supclust.experiment.reproduction import RECORD_FILE, Options, commands, reproduce
+from supclust.experiment.provenance import RECORD_FILE, commit, machine, versions
+from supclust.experiment.reproduction import Options, commands, reproduce
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,11 +37,11 @@ def run_with(monkeypatch: pytest.MonkeyPatch, sweep: Callable[[list[str]], int])
     """Replace ``train.py`` by a function from its command line to an exit code."""
     called: list[list[str]] = []
 
-    def run(command: list[str], check: bool) -> SimpleNamespace:
+    def run_sweep(command: list[str]) -> int:
         called.append(command)
-        return SimpleNamespace(returncode=sweep(command))
+        return sweep(command)
 
-    monkeypatch.setattr(reproduction, "subprocess", SimpleNamespace(run=run))
+    monkeypatch.setattr(reproduction, "run_sweep", run_sweep)
     return called
 
 
@@ -74,7 +75,7 @@ def test_wall_times_add_up_over_sessions_that_did_something(
     assert str(tmp_path) not in text and str(ROOT) not in text
 
 
-@pytest.mark.parametrize("code", [2, 130])
+@pytest.mark.parametrize("code", [2, 130, 143])
 def test_wrong_usage_and_ctrl_c_end_it_at_once(
     code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +83,35 @@ def test_wrong_usage_and_ctrl_c_end_it_at_once(
     assert reproduce(["faces", "rexa"], ["grid"], options(tmp_path)) == code
     assert len(called) == 1
     assert not (tmp_path / RECORD_FILE).exists()
+
+
+# Starts a worker, as a launcher does, and prints both process ids.
+SWEEP = """
+import os, subprocess, sys, time
+worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(os.getpid(), worker.pid, flush=True)
+time.sleep(60)
+"""
+RUN = """
+import sys
+from supclust.experiment.reproduction import run_sweep
+sys.exit(run_sweep(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_the_command_alone_ends_the_sweep_and_its_workers(
+    number: signal.Signals, code: int
+) -> None:
+    command = [sys.executable, "-c", RUN, sys.executable, "-c", SWEEP]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        started = [int(word) for word in process.stdout.readline().split()]
+        assert len(started) == 2
+        process.send_signal(number)
+        # The pipe closes when the last process that writes to it has ended.
+        process.communicate(timeout=30)
+        assert process.returncode == code
 
 
 def test_provenance_names_commit_machine_and_versions(tmp_path: Path) -> None:

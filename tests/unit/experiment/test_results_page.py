@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from supclust.data.files import read_json
-from supclust.experiment.results_page import FOLDER, PAGE, REGIONS, filled
+from supclust.experiment.reproduction import FOLDER, PAGE, REGIONS, filled
 from supclust.tables.split_scores import COLUMNS, read_folder
 
 DOCS = Path(__file__).parents[3] / "docs"
