@@ -105,7 +105,7 @@ def computing(
     points: np.ndarray, starts: np.ndarray, folder: Path, repeats: int
 ) -> list[list[str]]:
     """Rows of the table for computing alone, on data in memory."""
-    from supclust.cluster.labels import label_points
+    from supclust.cluster.flat import label_points
     from supclust.model import load
 
     model = load(folder / "model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
 
 if TYPE_CHECKING:
+    from pytorch_lightning import Callback
+
     from supclust.cli.training_input import TrainingInput
     from supclust.data.block import Block, FloatArray
     from supclust.model.trained import TrainedModel
@@ -174,7 +177,6 @@ def _hint_units(data: TrainingInput, scale: bool) -> None:
 def _train(
     data: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
 ) -> TrainedModel:
-    from supclust.experiment.progress import training_bar
     from supclust.model.fit import FitOptions, fit_model
     from supclust.objectives import TrainingDiverged
 
@@ -193,7 +195,7 @@ def _train(
         seed=options.seed,
     )
     try:
-        with training_bar() as callbacks:
+        with _bar() as callbacks:
             model = fit_model(
                 *(_scaled(train, scale), _scaled(dev, scale)),
                 *(data.feature_names, choice),
@@ -203,6 +205,15 @@ def _train(
         raise ValueError(str(error)) from None
     model = _unscaled(model, scale)
     return replace(model, record={**model.record, "records": data.records})
+
+
+def _bar() -> AbstractContextManager[list[Callback]]:
+    """A progress bar at a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return nullcontext([])
+    from supclust.experiment.progress import training_bar
+
+    return training_bar()
 
 
 def _scaled(blocks: list[Block], scale: FloatArray | None) -> list[Block]:

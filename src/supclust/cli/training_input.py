@@ -18,6 +18,7 @@ from supclust.data.records.labelled import (
     Use,
     read_labelled_records,
 )
+from supclust.data.splits import hold_out
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,5 @@ def choose_blocks(
         if not left:
             raise DataError("no block is left to train on; hold out fewer with --dev-blocks")
         return left, held
-    from supclust.estimator.preparation import hold_out
-
     wanted = [b for b in found.blocks if train is None or b.name in set(train)]
     return hold_out(wanted, share, seed)

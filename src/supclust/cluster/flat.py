@@ -6,7 +6,7 @@ Blocks of `SMALL` and more points, or with NaN or huge values, are clustered by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from supclust.hac.cpu.threads import over_parts
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree
 from supclust.model.trained import Cut as Cut
+from supclust.model.trained import Floats, TrainedModel
 
 Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]
@@ -37,6 +38,34 @@ Points = NDArray[np.float32]
 _PARTS = 64  # of a chunk of blocks, so that threads finish together
 _PART_ENTRIES = 500_000  # of the matrices of a part, which should fit into the cache
 _NARROW = 64  # coordinates up to which our own matrix product is faster than BLAS
+
+
+def label_points(
+    model: TrainedModel, points: Floats, starts: Ints, cut: Cut
+) -> tuple[Labels, Ints]:
+    """Cluster consecutive blocks of points, (n, d); see `flat_points`."""
+    if not np.isfinite(points).all():
+        raise ValueError("the numbers of a record must be finite; received NaN or infinity.")
+    if not model.is_compiled:
+        return flat_squares(
+            lambda k: model.distances(points[starts[k] : starts[k + 1]]), starts, cut
+        )
+    if model.spec["name"] == "mahalanobis":
+        matrix = np.asarray(model.weights["weight"], np.float32)
+        return flat_points(embedded(points, starts, matrix), starts, cut)
+    return flat_points(centred(points, starts), starts, cut, *model.linear)
+
+
+def label_records(
+    model: TrainedModel, columns: Mapping[str, Any], starts: Ints, cut: Cut
+) -> tuple[Labels, Ints]:
+    """Cluster consecutive blocks of records by their columns."""
+    comparisons = model.comparisons
+    if comparisons is None:
+        raise ValueError("the model does not compare records; received columns of a table.")
+    weight, bias = model.linear
+    encoded = comparisons.encode(columns)
+    return flat_records(encoded, comparisons.layout, starts, weight, bias, cut)
 
 
 def label_blocks(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from supclust.cluster.labels import label_pairs
+from supclust.cluster.flat import Labels, flat_squares
 from supclust.cluster.table import CLUSTER, Clustered, Options
+from supclust.data.block import n_pairs
 from supclust.data.errors import DataError
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
 from supclust.data.layouts.pair_tables import read_unlabelled_pair_table
@@ -17,7 +18,7 @@ from supclust.data.layouts.pairs import PairBlock
 from supclust.data.sets.aminer import pair_block_folders
 from supclust.data.tables.reader import integer_column
 from supclust.data.tables.writer import require_writable, write_table
-from supclust.model.trained import TrainedModel
+from supclust.model.trained import Cut, Floats, TrainedModel
 
 
 def cluster_pairs(
@@ -55,7 +56,7 @@ def cluster_pairs(
     count = done = 0
     total, pair_blocks = _blocks(path, model, only)
     for block in pair_blocks:
-        labels = label_pairs(model, block.features, len(block.ids), cut)
+        labels = _label(model, block.features, len(block.ids), cut)
         ids += block.ids
         blocks += [block.name] * len(block.ids)
         clusters.append(labels.astype(np.int64) + count)
@@ -73,6 +74,21 @@ def cluster_pairs(
     )
     write_table(output, batch.schema, [batch])
     return Clustered(len(ids), done, count, 0, False)
+
+
+def _label(model: TrainedModel, features: Floats, n: int, cut: Cut) -> Labels:
+    """Cluster one block of n points by its condensed pair features, (n (n - 1) / 2, d)."""
+    if features.shape != (n_pairs(n), model.d):
+        raise ValueError(
+            f"a block of {n} points needs pair features of shape ({n_pairs(n)}, {model.d}); "
+            f"received {features.shape}."
+        )
+    if model.spec["name"] != "linear":
+        return flat_squares(lambda _: model.distances(features), np.array([0, n]), cut)[0]
+    weight, bias = model.weights["average_weight"], model.weights["average_bias"]
+    square = np.zeros((n, n), weight.dtype)
+    square[np.triu_indices(n, 1)] = features.astype(weight.dtype, copy=False) @ weight + bias
+    return flat_squares(lambda _: square + square.T, np.array([0, n]), cut)[0]
 
 
 def _blocks(

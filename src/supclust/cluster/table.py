@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import supclust
 from supclust.cluster.chunks import MEMORY, Chunk, Ints, gather, plan_blocks, prefetched
-from supclust.cluster.labels import label_points, label_records
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
 from supclust.data.tables.reader import Kind, RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
-from supclust.model.trained import TrainedModel
+from supclust.model.trained import Cut, TrainedModel
 
 ROW = "record"  # the column of the output that numbers records without ids
 CLUSTER = "cluster"  # the column that the output adds
@@ -110,9 +110,7 @@ def cluster_table(
                     if progress:
                         progress(done, plan.n)
                     kernels_loaded.result()
-                    compares = isinstance(features, Mapping)
-                    label = label_records if compares else label_points
-                    labels, _ = label(model, features, starts, cut)
+                    labels = _label(model, features, starts, cut)
                     partial.store(number, labels)
                     done += len(labels)
             if progress:
@@ -128,9 +126,17 @@ def _load_kernels(model: TrainedModel) -> None:
     if model.comparisons is not None:
         values = {"text": ["", ""], "number": np.zeros(2)}
         columns = {name: values[kind] for name, kind in model.comparisons.kinds.items()}
-        label_records(model, columns, starts, cut)
+        _label(model, columns, starts, cut)
     elif model.is_compiled:
-        label_points(model, np.zeros((2, model.d)), starts, cut)
+        _label(model, np.zeros((2, model.d)), starts, cut)
+
+
+def _label(model: TrainedModel, features: Any, starts: Ints, cut: Cut) -> NDArray[np.int32]:
+    """Clusters of blocks of records, given by their columns, or of points."""
+    from supclust.cluster.flat import label_points, label_records
+
+    label = label_records if isinstance(features, Mapping) else label_points
+    return label(model, features, starts, cut)[0]
 
 
 def _model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:

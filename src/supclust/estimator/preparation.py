@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from supclust.data.block import Block, IntArray
+from supclust.data.splits import hold_out
 from supclust.estimator.blocks import Blocks
 
 if TYPE_CHECKING:
     from supclust.model.fit import FitOptions
 
-BLOCK_SHARE, CLUSTER_SHARE = 0.15, 0.4
-"""Held out by default: of the blocks; of the clusters, where there is one block."""
-HOLD_OUT_STREAM = 201  # kind of random numbers drawn from the seed
 SAVED = ("dev_fraction", "max_epochs", "lr", "weight_decay", "alpha_lr", "recipe", "precision",
          "accelerator", "random_state", "verbose")  # fmt: skip
 """Parameters that a folder holds as they are."""
@@ -70,65 +68,6 @@ def train_and_dev(
             "Hold out fewer."
         )
     return train, [block for name, block in labelled.items() if name in chosen]
-
-
-def hold_out(
-    blocks: Sequence[Block], share: float | None, seed: int
-) -> tuple[list[Block], list[Block]]:
-    """Training blocks and dev blocks; with one block, its clusters are dealt out.
-
-    Args:
-        blocks: labelled, at least one.
-        share: of blocks or clusters that is held out; ``None``: the default; 0: nothing.
-        seed: of the draw.
-
-    Returns:
-        Training blocks; dev blocks, none where there are not enough clusters to hold any out.
-    """
-    if share is not None and not 0 <= share < 1:
-        raise ValueError(
-            f"dev_fraction must be a number >= 0 and < 1, or None; received {share!r}. "
-            "Use e.g. 0.2."
-        )
-    rng = np.random.default_rng([seed, HOLD_OUT_STREAM])
-    if share == 0:
-        return list(blocks), []
-    if len(blocks) == 1:
-        return _split_clusters(blocks[0], CLUSTER_SHARE if share is None else share, rng)
-    count = round((BLOCK_SHARE if share is None else share) * len(blocks))
-    count = min(max(count, 1), len(blocks) - 1)
-    order = rng.permutation(len(blocks)).tolist()
-    # A cut cannot be chosen where no two points belong together.
-    while count < len(blocks) // 2 and not any(_has_pair(blocks[i]) for i in order[:count]):
-        count += 1
-    chosen = set(order[:count])
-    return (
-        [block for i, block in enumerate(blocks) if i not in chosen],
-        [block for i, block in enumerate(blocks) if i in chosen],
-    )
-
-
-def _split_clusters(
-    block: Block, share: float, rng: np.random.Generator, attempts: int = 100
-) -> tuple[list[Block], list[Block]]:
-    k = block.n_clusters
-    sizes = np.bincount(block.labels)
-    if k >= 4:
-        count = min(max(round(share * k), 2), k - 2)
-        for _ in range(attempts):
-            dev = np.zeros(k, bool)
-            dev[rng.permutation(k)[:count]] = True
-            if sizes[dev].max() > 1 and sizes[~dev].max() > 1:
-                held = dev[block.labels]
-                return (
-                    [block.select(np.flatnonzero(~held), f"{block.name}/train")],
-                    [block.select(np.flatnonzero(held), f"{block.name}/dev")],
-                )
-    return [block], []
-
-
-def _has_pair(block: Block) -> bool:
-    return block.n_clusters < block.n
 
 
 def fit_options(estimator: Any, seed: int) -> FitOptions:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from supclust.data.files import read_json
 from supclust.model.folder import RECORD_FILE, TRAININGS, read_model
-from supclust.model.results import RESULT_FILE, find_results, read_result
 from supclust.model.trained import TrainedModel
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ def _model_folder(folder: Path) -> Path:
         )
     if (folder / RECORD_FILE).is_file():
         return folder
+    from supclust.model.results import RESULT_FILE, read_result
+
     result = read_result(folder / RESULT_FILE)
     if result is None:
         raise ValueError(
@@ -135,6 +136,8 @@ def _with_cut(model: TrainedModel, folder: Path, linkage: str | None) -> Trained
 
 
 def _results_of(model: TrainedModel, folder: Path) -> Iterator[dict[str, Any]]:
+    from supclust.model.results import RESULT_FILE, find_results, read_result
+
     assert model.folder is not None
     training = model.folder.resolve()
     if folder.resolve() != training:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from supclust.data.block import Block
+from supclust.data.splits import hold_out
 from supclust.estimator.blocks import Blocks, condensed, label_codes, rows_by_group
-from supclust.estimator.preparation import hold_out
 from training_blocks import block_of, vector_block
 
 
