@@ -185,9 +185,11 @@ def print_usage_error(message: str) -> None:
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """The error and the exceptions it was raised from."""
     link: BaseException | None = error
-    while link is not None:
+    seen: list[BaseException] = []  # an error raised again inside its handler makes a cycle
+    while link is not None and link not in seen:
         yield link
-        link = link.__cause__ or link.__context__
+        seen.append(link)
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
 
 
 def _composition_message(error: BaseException) -> str:

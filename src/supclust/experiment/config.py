@@ -131,6 +131,12 @@ class Settings:
                     f"the class of {group} cannot be imported: {error.__cause__} "
                     f"Correct its _target_, or install its package."
                 ) from error
+            if isinstance(error.__cause__, TypeError):
+                raise ValueError(
+                    f"the class of {group} cannot be called with the arguments of its "
+                    f"configuration: {error.__cause__} Correct them; a class that takes further "
+                    "arguments from the run needs `_partial_: true`."
+                ) from error
             raise error.__cause__ or error from None  # as if it had been called directly
 
     @property

@@ -43,6 +43,7 @@ def finished(path: Path, config_hash: str, identity: Mapping[str, Any]) -> dict[
         return result
     changes = differences(result["config"], identity)
     axes = [text.split(":")[0] for text in changes if "." in text.split(":")[0]]
+    axes = [name.replace("objective_options.", "objective.") for name in axes]  # as in the config
     raise OtherConfigError(
         f"{path} holds a finished result of other settings ({'; '.join(changes[:5])}). "
         f"Delete its folder, use another paths.outputs, or give this one a folder of its own with "

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiment_runs import composed
-from supclust.experiment.checks import check_value, splits_of
+from supclust.experiment.checks import check_value, splits_of, usage_error
 from supclust.experiment.config import Settings, plain, without_targets
 from supclust.experiment.run import further_axes, swept_values
 from supclust.experiment.store import fingerprint
@@ -164,3 +164,17 @@ def test_a_class_that_cannot_be_imported_is_an_error_of_usage(default: dict[str,
     settings = changed(default, objective___target_="nowhere.Objective")
     with pytest.raises(ValueError, match=r"class of objective cannot be imported: .*nowhere"):
         settings.build("objective")
+
+
+def test_a_class_without_its_arguments_is_an_error_of_usage(default: dict[str, Any]) -> None:
+    settings = changed(default, objective___partial_=False)
+    with pytest.raises(ValueError, match=r"class of objective .* needs `_partial_: true`"):
+        settings.build("objective")
+
+
+def test_an_error_raised_again_in_its_handler_is_searched_once() -> None:
+    inner, outer = RuntimeError("inner"), KeyError("outer")
+    inner.__context__, outer.__cause__ = outer, inner
+    assert usage_error(inner) is None
+    inner.__context__ = ValueError("wrong input")
+    assert usage_error(outer) == "wrong input"

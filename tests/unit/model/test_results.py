@@ -90,3 +90,10 @@ def test_others_may_read_what_is_written(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert (tmp_path / "a" / "result.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_conflict_recommends_an_axis_that_exists(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    write_json(path, example(config={"objective_options": {"temperature": 1.0}}))
+    with pytest.raises(OtherConfigError, match=r"axes=\[objective\.temperature\]"):
+        finished(path, "other", {"objective_options": {"temperature": 2.0}})
