@@ -8,6 +8,7 @@ A subcommand is a line of `COMMANDS` and the module of `supclust.cli` with its n
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -40,7 +41,9 @@ _EXAMPLES = (
 
 def program() -> NoReturn:
     """Entry point of the installed command."""
-    sys.exit(main())
+    code = main()
+    gc.freeze()  # imported objects live to the end: the collections of the exit skip them
+    sys.exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
