@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from supclust.data.block import Block
+from supclust.data.block import Block, IntArray
 
 
 class Unit(NamedTuple):
@@ -155,13 +155,10 @@ class BlockStore:
         )
 
 
-def _points_of(unit: Unit) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    points: np.ndarray[tuple[int], np.dtype[np.int64]] = (
-        np.arange(unit.block.n)
-        if unit.cluster is None
-        else np.flatnonzero(unit.block.labels == unit.cluster)
-    )
-    return points
+def _points_of(unit: Unit) -> IntArray:
+    if unit.cluster is None:
+        return np.arange(unit.block.n)
+    return np.flatnonzero(unit.block.labels == unit.cluster)
 
 
 # Numbers of padding that take about as long to carry along as one more batch does.

@@ -16,6 +16,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -121,15 +122,7 @@ def _to_arrays(dataset: Dataset) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     if all(block.images is not None for block in blocks):
         arrays["images"] = np.concatenate([block.images for block in blocks])
     manifest = {
-        "format": FORMAT,
-        "name": dataset.name,
-        "kind": dataset.kind,
-        "source": dataset.source,
-        "feature_names": dataset.feature_names,
-        "notes": dataset.notes,
-        "unit": dataset.unit,
-        "sizes": dataset.sizes,
-        "balance": dataset.balance,
+        **{field.name: getattr(dataset, field.name) for field in fields(Dataset)},
         "blocks": [
             {"name": block.name, "ids": block.ids, "cluster_names": block.cluster_names}
             for block in blocks
@@ -157,17 +150,9 @@ def _from_arrays(manifest: dict[str, Any], arrays: dict[str, Any]) -> Dataset:
             )
         )
         point, row = point + n, row + rows
-    return Dataset(
-        name=manifest["name"],
-        kind=manifest["kind"],
-        source=manifest["source"],
-        blocks=tuple(blocks),
-        feature_names=tuple(manifest["feature_names"]),
-        notes=tuple(manifest["notes"]),
-        unit=manifest["unit"],
-        sizes=None if manifest["sizes"] is None else tuple(manifest["sizes"]),
-        balance=manifest["balance"],
-    )
+    values = {field.name: manifest[field.name] for field in fields(Dataset)}
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return Dataset(**{**values, **lists, "blocks": tuple(blocks)})
 
 
 def _file_hash(path: Path) -> str:

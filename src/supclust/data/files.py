@@ -12,10 +12,16 @@ import math
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+from supclust.data.errors import DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _SWAP_ATTEMPTS = 5
@@ -71,6 +77,17 @@ def open_text(path: Path) -> IO[str]:
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8", newline=None)
     return path.open(encoding="utf-8")
+
+
+def load_npz(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Those arrays of an ``.npz`` file that have these names, and the names of all its arrays."""
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in names if name in archive}, list(archive)
+    except (OSError, BadZipFile, ValueError, EOFError) as problem:
+        raise DataError(f"cannot be read as a NumPy .npz file ({problem})", path) from problem
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from supclust.data.block import Block, Dataset, FloatArray, Source, encode_labels
 from supclust.data.errors import DataError
+from supclust.data.files import load_npz
 from supclust.data.tables.numeric_text import (
     content_lines,
     fields_of,
@@ -129,11 +129,10 @@ def vector_dataset(
 
 def _read_authors_text(path: Path, name: str, source: Source) -> Dataset:
     table = read_text_table(path, n_keys=2)
-    ids = [str(key) for key in table.keys[0]]
+    ids, labels = (keys.tolist() for keys in table.keys)
     row = _first_repeat(ids)
     if row is not None:
         raise DataError(f"id {ids[row]!r} is repeated", path, table.line(row))
-    labels = [str(key) for key in table.keys[1]]
     return vector_dataset(table.numbers, labels, name=name, source=source, ids=ids)
 
 
@@ -186,17 +185,9 @@ def _first_repeat(keys: Sequence[str]) -> int | None:
 
 
 def _read_npz(path: Path, name: str, source: Source) -> Dataset:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            found = {
-                role: archive[key]
-                for role, keys in NPZ_NAMES.items()
-                for key in keys
-                if key in archive
-            }
-            present = list(archive)
-    except (OSError, BadZipFile, ValueError, EOFError) as problem:
-        raise DataError(f"cannot be read as a NumPy .npz file ({problem})", path) from problem
+    roles = {key: role for role, keys in NPZ_NAMES.items() for key in keys}
+    arrays, present = load_npz(path, roles)
+    found = {roles[key]: array for key, array in arrays.items()}
     for role in ("features", "labels"):
         if role not in found:
             raise DataError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from supclust.data.block import (
     encode_labels,
 )
 from supclust.data.errors import DataError
+from supclust.data.files import load_npz
 
 VERSION = 1
 DIMENSIONS = 20
@@ -76,7 +76,10 @@ def read_umist(path: str | Path, dimensions: int = DIMENSIONS) -> Dataset:
     """
     path = Path(path)
     path = path / UMIST_FILE if path.is_dir() else path
-    arrays = _load_arrays(path)
+    arrays, _ = load_npz(path, UMIST_ARRAYS)
+    missing = [name for name in UMIST_ARRAYS if name not in arrays]
+    if missing:
+        raise DataError(f"needs the arrays {UMIST_ARRAYS}, {missing} not found", path)
     images, duplicate_of = arrays["images"], arrays["duplicate_of"]
     count = len(images)
     if images.dtype != np.uint8 or images.ndim != 3 or any(side % 2 for side in images.shape[1:]):
@@ -103,19 +106,6 @@ def read_umist(path: str | Path, dimensions: int = DIMENSIONS) -> Dataset:
         dimensions=dimensions,
         notes=(f"{dropped} pixel-identical copies left out",) if dropped else (),
     )
-
-
-def _load_arrays(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            missing = [name for name in UMIST_ARRAYS if name not in archive]
-            if missing:
-                raise DataError(f"needs the arrays {UMIST_ARRAYS}, {missing} not found", path)
-            return {name: archive[name] for name in UMIST_ARRAYS}
-    except DataError:
-        raise
-    except (OSError, BadZipFile, ValueError, EOFError) as problem:
-        raise DataError(f"cannot be read as a NumPy .npz file ({problem})", path) from problem
 
 
 def synthetic_faces(seed: int = 0, dimensions: int = DIMENSIONS) -> Dataset:

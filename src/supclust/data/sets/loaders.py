@@ -31,9 +31,6 @@ class Loader:
     build: Callable[[], Dataset]
 
 
-Reading = Loader  # the name in version 0.1
-
-
 def faces(path: Path, options: Mapping[str, Any]) -> Loader:
     """The UMIST file, or the authors' text, in a folder or given itself."""
     from supclust.data.sets import faces as face_files
@@ -83,19 +80,21 @@ def block_folders(
     """The block folders of a named set; ``sizes`` are its split sizes by number of blocks."""
 
     def prepare(path: Path, options: Mapping[str, Any]) -> Loader:
-        from supclust.data.layouts import pair_folders
-
-        folders = pair_folders.block_folders(path)
-        return Loader(
-            f"pair-folders/{name}",
-            pair_folders.VERSION,
-            pair_folders.input_files(folders),
-            lambda: pair_folders.read_pair_folders(
-                path, name, "real", folders=folders, sizes=sizes
-            ),
-        )
+        return _folders(path, f"pair-folders/{name}", name=name, source="real", sizes=sizes)
 
     return prepare
+
+
+def _folders(path: Path, reader: str, **options: Any) -> Loader:
+    from supclust.data.layouts import pair_folders
+
+    folders = pair_folders.block_folders(path)
+    return Loader(
+        reader,
+        pair_folders.VERSION,
+        pair_folders.input_files(folders),
+        lambda: pair_folders.read_pair_folders(path, folders=folders, **options),
+    )
 
 
 def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Loader:
@@ -157,7 +156,7 @@ def own_vectors(path: Path, options: Mapping[str, Any]) -> Loader:
 
 def own_pairs(path: Path, options: Mapping[str, Any]) -> Loader:
     """A user's own pairs: a folder of block folders, or a table with its labels."""
-    from supclust.data.layouts import pair_folders, pair_tables
+    from supclust.data.layouts import pair_tables
 
     if path.is_dir():
         named = [key for key in ("labels", "features", "ignore") if options[key]]
@@ -167,13 +166,7 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Loader:
                 "names and bring their labels",
                 path,
             )
-        folders = pair_folders.block_folders(path)
-        return Loader(
-            "pair-folders",
-            pair_folders.VERSION,
-            pair_folders.input_files(folders),
-            lambda: pair_folders.read_pair_folders(path, folders=folders, flag=options["flag"]),
-        )
+        return _folders(path, "pair-folders", flag=options["flag"])
     if not options["labels"]:
         raise DataError(
             "a table of pairs needs the table of labels too: dataset.labels=FILE (columns id, "

@@ -8,7 +8,6 @@ along a cluster make chains.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -91,11 +90,10 @@ def coreference_traits() -> tuple[Trait, ...]:
 class Recipe:
     """A stand-in: how many blocks of which size, how many clusters, which features, which split."""
 
-    name: str
     code: int  # keeps the random streams of the sets apart
     block: str  # what a block is called
-    sizes: Callable[[], list[int]]
-    clusters: Callable[[int], int]
+    sizes: list[int]
+    clusters: tuple[float, float, int]  # (c, e, least): c n^e clusters of n records
     skew: float  # cluster k draws records with weight k^-skew
     traits: tuple[Trait, ...]
     split: tuple[int, int, int]
@@ -110,40 +108,15 @@ def spread_sizes(count: int, median: float, spread: float, low: int, high: int) 
     return [low, *(min(max(size, low), high) for size in sizes[1:-1]), high]
 
 
+_REXA_SIZES = [72, 201, 471, 216, 19, 227, 31, 222]
+_AMINER_SIZES = spread_sizes(100, 44.0, 0.88, 4, 484)
+_COREF_SIZES = spread_sizes(104, 78.0, 0.25, 60, 200)
 RECIPES = {
-    recipe.name: recipe
-    for recipe in (
-        Recipe(
-            "rexa",
-            1,
-            "author",
-            lambda: [72, 201, 471, 216, 19, 227, 31, 222],
-            lambda n: max(2, round(1.6 * n**0.6)),
-            2.2,
-            REXA,
-            (3, 2, 3),
-        ),
-        Recipe(
-            "aminer",
-            2,
-            "author",
-            lambda: spread_sizes(100, 44.0, 0.88, 4, 484),
-            lambda n: max(1, round(0.9 * n**0.6)),
-            2.3,
-            AMINER,
-            (60, 10, 30),
-        ),
-        Recipe(
-            "np_coref",
-            3,
-            "document",
-            lambda: spread_sizes(104, 78.0, 0.25, 60, 200),
-            lambda n: round(0.55 * n),
-            0.9,
-            coreference_traits(),
-            (62, 10, 32),
-        ),
-    )
+    "rexa": Recipe(1, "author", _REXA_SIZES, (1.6, 0.6, 2), 2.2, REXA, (3, 2, 3)),
+    "aminer": Recipe(2, "author", _AMINER_SIZES, (0.9, 0.6, 1), 2.3, AMINER, (60, 10, 30)),
+    "np_coref": Recipe(
+        3, "document", _COREF_SIZES, (0.55, 1, 1), 0.9, coreference_traits(), (62, 10, 32)
+    ),
 }
 
 
@@ -154,7 +127,7 @@ def synthetic_pairs(name: str, seed: int = 0) -> Dataset:
     recipe = RECIPES[name]
     blocks = tuple(
         _make_block(recipe, number, size, np.random.default_rng([seed, recipe.code, number]))
-        for number, size in enumerate(recipe.sizes())
+        for number, size in enumerate(recipe.sizes)
     )
     return Dataset(
         name=name,
@@ -167,7 +140,9 @@ def synthetic_pairs(name: str, seed: int = 0) -> Dataset:
 
 
 def _make_block(recipe: Recipe, number: int, n: int, rng: np.random.Generator) -> Block:
-    labels = _draw_labels(n, min(n, recipe.clusters(n)), recipe.skew, rng)
+    factor, exponent, least = recipe.clusters
+    k = min(n, max(least, round(factor * n**exponent)))
+    labels = _draw_labels(n, k, recipe.skew, rng)
     rank = _rank_in_cluster(labels)
     pairs = np.triu_indices(n, 1)
     features = np.empty((len(pairs[0]), len(recipe.traits)), dtype=np.float32)

@@ -66,9 +66,10 @@ class Table:
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped strings; a missing value is an error. 3.0 and 3 are the same."""
-        values, missing = self.columns[name].to_pylist(), self._missing(name)
-        if missing.any():
-            raise self.error(f"column {name!r} is empty", int(missing.argmax()))
+        values = self.columns[name].to_pylist()
+        empty = next((row for row, v in enumerate(values) if v is None or v != v), None)
+        if empty is not None:
+            raise self.error(f"column {name!r} is empty", empty)
         if all(isinstance(value, float) and value.is_integer() for value in values):
             values = [int(value) for value in values]
         return [str(value).strip() for value in values]

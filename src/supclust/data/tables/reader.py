@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -24,6 +24,7 @@ from supclust.data.errors import DataError, missing
 from supclust.data.files import open_text
 
 Kind: TypeAlias = Literal["text", "number"]
+Number = TypeVar("Number", np.float64, np.int32)
 TEXT_SUFFIXES = tuple(
     f"{kind}{gz}" for gz in ("", ".gz") for kind in (".csv", ".tsv", ".txt", ".data")
 )
@@ -78,7 +79,8 @@ class RecordTable:
         suffix = suffix_of(self.path)
         with _located_errors(self.path):
             if suffix == ".parquet":
-                yield from _parquet_batches(self.path, kinds)
+                for batch in _parquet_batches(self.path, list(kinds)):
+                    yield _cast_batch(batch, kinds)
             elif suffix == ".npz":
                 yield from _npz_batches(self.path, kinds)
             else:
@@ -88,11 +90,8 @@ class RecordTable:
         """Record batches of some columns with the types of the file; text files give strings."""
         self.require(*names)
         if suffix_of(self.path) == ".parquet":
-            import pyarrow.parquet as pq
-
-            with _located_errors(self.path), pq.ParquetFile(self.path, buffer_size=_BUFFER) as file:
-                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
-                    yield batch.select(list(names))
+            with _located_errors(self.path):
+                yield from _parquet_batches(self.path, names)
         else:
             yield from self.batches(
                 {name: "number" if name in self.numeric else "text" for name in names}
@@ -153,15 +152,16 @@ def numbers_of(column: Any) -> NDArray[np.float64]:
 
     (pyarrow's own conversions import pandas, which is slow.)
     """
-    if column.null_count:
-        column = column.fill_null(np.nan)
-    values = np.frombuffer(column.buffers()[1] or b"", np.float64)
-    return values[column.offset : column.offset + len(column)]
+    return _values_of(column.fill_null(np.nan) if column.null_count else column, np.float64)
 
 
 def integers_of(column: Any) -> NDArray[np.int32]:
     """A pyarrow array of int32 without missing values as NumPy's."""
-    values = np.frombuffer(column.buffers()[1] or b"", np.int32)
+    return _values_of(column, np.int32)
+
+
+def _values_of(column: Any, dtype: type[Number]) -> NDArray[Number]:
+    values = np.frombuffer(column.buffers()[1] or b"", dtype)
     return values[column.offset : column.offset + len(column)]
 
 
@@ -239,19 +239,24 @@ def is_numeric(kind: Any) -> bool:
     """Whether a type of pyarrow is a number; a boolean is one."""
     from pyarrow import types
 
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-                or types.is_decimal(kind))  # fmt: skip
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return any(test(kind) for test in tests)
 
 
-def _parquet_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
-    import pyarrow as pa
+def _parquet_batches(path: Path, names: Sequence[str]) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(kinds)):
-            columns = [_cast(batch.column(name), kind, name) for name, kind in kinds.items()]
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
             if batch.num_rows:
-                yield pa.RecordBatch.from_arrays(columns, names=list(kinds))
+                yield batch.select(list(names))
+
+
+def _cast_batch(batch: Any, kinds: Mapping[str, Kind]) -> Any:
+    import pyarrow as pa
+
+    columns = [_cast(batch.column(name), kind, name) for name, kind in kinds.items()]
+    return pa.RecordBatch.from_arrays(columns, names=list(kinds))
 
 
 def _cast(column: Any, kind: Kind, name: str) -> Any:
