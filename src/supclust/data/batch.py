@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -56,21 +56,12 @@ class BlockBatch:
         """The same batch on a device."""
         if self.labels.device == torch.device(device):
             return self
-        features = self.features
-        moved = (
-            features.to(device)
-            if isinstance(features, Tensor)
-            else tuple(entry.to(device) for entry in features)
-        )
-        return BlockBatch(
-            moved,
-            self.labels.to(device),
-            self.lengths.to(device),
-            self.split_of_block.to(device),
-            self.row_of_block.to(device),
-            self.names,
-            None if self.anchors is None else self.anchors.to(device),
-        )
+        moved: dict[str, Any] = {
+            key: value.to(device) for key, value in vars(self).items() if isinstance(value, Tensor)
+        }
+        if "features" not in moved:
+            moved["features"] = tuple(entry.to(device) for entry in self.features)
+        return replace(self, **moved)
 
 
 class BlockStore:

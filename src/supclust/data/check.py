@@ -122,7 +122,7 @@ def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) 
         layout = "vectors, `id label feature...` without a header"
         return Report(path, layout, vector_files.read_vectors(path))
     table = read_table(path)
-    if {"id_a", "id_b"} <= set(table.columns):
+    if table.source.holds_pairs:
         if labels is None:
             raise DataError(
                 "is a table of pairs, which is checked together with its labels: name their table "

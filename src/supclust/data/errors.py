@@ -21,6 +21,15 @@ class DataError(ValueError):
         super().__init__(prefix + problem)
 
 
+def require_file(path: str | Path) -> Path:
+    """The path, refused where there is no such file."""
+    if Path(path).is_dir():
+        raise DataError("is a folder; name a file", path)
+    if not Path(path).exists():
+        raise missing(path)
+    return Path(path)
+
+
 def missing(path: str | Path) -> DataError:
     """The error for a path that does not exist, with names that look like it."""
     given = Path(path)

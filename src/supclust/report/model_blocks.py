@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from supclust.data.block import ONE_BLOCK, Dataset, FloatArray, encode_labels, n_pairs
-from supclust.data.errors import DataError
+from supclust.data.errors import DataError, missing
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
 from supclust.data.layouts.pair_tables import read_unlabelled_pair_table
 from supclust.data.records.comparisons import RecordComparisons
@@ -75,8 +75,9 @@ def read_model_blocks(
         DataError: the file is not of the kind that the model was trained on.
     """
     if not path.exists():
-        raise DataError("no such file or folder; name the records to cluster with --data", path)
-    candidates = (_of_folder if _is_set(path) else _of_file)(model, path, columns)
+        raise missing(path)
+    read = _of_folder if path.is_dir() or path.name == UMIST_FILE else _of_file
+    candidates = read(model, path, columns)
     kept: list[_Candidate] = []
     for one in sorted(candidates, key=lambda one: -one.size):
         if one.size <= MOST_NUMBERS and sum(k.size for k in kept) + one.size <= ALL_NUMBERS:
@@ -88,10 +89,6 @@ def read_model_blocks(
             "are possible. Name a file with fewer blocks, or with a sample of the records"
         )
     return [one.make() for one in kept], len(candidates) - len(kept)
-
-
-def _is_set(path: Path) -> bool:
-    return path.is_dir() or path.name == UMIST_FILE
 
 
 def _of_folder(model: TrainedModel, path: Path, columns: Columns) -> list[_Candidate]:
@@ -117,19 +114,14 @@ def _of_dataset(model: TrainedModel, dataset: Dataset, path: Path) -> list[_Cand
             path,
         )
     return [
-        _Candidate(
-            b.features.size,
-            partial(
-                ModelBlock, Points(b.name, b.ids, b.labels, b.cluster_names, b.images), b.features
-            ),
-        )
-        for b in dataset.blocks
+        _Candidate(block.features.size, partial(ModelBlock, Points.of(block), block.features))
+        for block in dataset.blocks
     ]
 
 
 def _of_file(model: TrainedModel, path: Path, columns: Columns) -> list[_Candidate]:
     table = open_table(path)
-    if not (_takes_pairs(model) and {"id_a", "id_b"} <= set(table.names)):
+    if not (_takes_pairs(model) and table.holds_pairs):
         if columns.labels is not None:
             raise DataError(
                 "is a table of records, which has its clusters in a column; name that with "

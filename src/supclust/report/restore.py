@@ -76,10 +76,7 @@ def _restore(result: dict[str, Any], data: Path | None) -> SplitTrees:
     }
     alphas = {name: float(entry["alpha"]) for name, entry in entries.items()}
     dev, test = (trees(training, part, alphas) for part in (parts.dev, parts.test))
-    points = [
-        Points(block.name, block.ids, block.labels, block.cluster_names, block.images)
-        for block in sorted(parts.test, key=lambda block: -block.n)
-    ]
+    points = [Points.of(block) for block in sorted(parts.test, key=lambda block: -block.n)]
     linkages = {}
     for name, entry in entries.items():
         held_out, tested = ([(s.tree, s.labels) for s in part[name]] for part in (dev, test))

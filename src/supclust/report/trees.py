@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from supclust.data.block import ByteArray
+from supclust.data.block import Block, ByteArray
 from supclust.hac.tree import (
     Floats,
     Ints,
@@ -39,6 +39,11 @@ class Points:
     labels: Ints  # (n,) true cluster code of every point; -1: unknown
     clusters: Sequence[str]  # name of every code
     images: ByteArray | None = None  # (n, height, width) uint8
+
+    @classmethod
+    def of(cls, block: Block) -> Points:
+        """The points of a labelled block."""
+        return cls(block.name, block.ids, block.labels, block.cluster_names, block.images)
 
     @property
     def labelled(self) -> bool:

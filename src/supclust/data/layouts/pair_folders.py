@@ -192,7 +192,13 @@ def read_pair_folders(
         raise DataError(f"no block has pair features ({', '.join(PAIR_FILES)})", root)
     left_out = [folder.name for folder in candidates if folder not in usable]
     blocks = tuple(read_pair_block(folder, flag) for folder in usable)
-    _check_widths(blocks, usable)
+    for block, folder in zip(blocks, usable, strict=True):
+        if block.d != blocks[0].d:
+            raise DataError(
+                f"has {block.d} features where block {blocks[0].name} has {blocks[0].d}; every "
+                "block needs the same features",
+                find_pair_file(folder),
+            )
     notes = [f"block {missing} left out: it has no pair features" for missing in left_out]
     if sizes and len(blocks) not in sizes:
         expected = " or ".join(str(count) for count in sizes)
@@ -207,14 +213,3 @@ def read_pair_folders(
         unit="cluster" if len(blocks) == 1 else "block",
         sizes=(sizes or {}).get(len(blocks)),
     )
-
-
-def _check_widths(blocks: Sequence[Block], folders: Sequence[Path]) -> None:
-    for block, folder in zip(blocks, folders, strict=True):
-        if block.d != blocks[0].d:
-            raise DataError(
-                f"has {block.d} features where block {blocks[0].name} has {blocks[0].d}; every "
-                f"block "
-                "needs the same features",
-                find_pair_file(folder),
-            )

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from supclust.data.block import Block, Dataset, FloatArray, Source, encode_labels
-from supclust.data.errors import DataError
+from supclust.data.errors import DataError, require_file
 from supclust.data.files import load_npz
 from supclust.data.tables.numeric_text import (
     content_lines,
@@ -60,9 +60,7 @@ def read_vectors(
         features: Feature columns; default: every other column that holds numbers.
         ignore: Columns of a table that are not to be read at all.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError("no such file", path)
+    path = require_file(path)
     if path.suffix == ".npz":
         return _read_npz(path, name, source)
     if is_headerless(path, label):

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -147,14 +147,7 @@ class RecordComparisons:
     def to_json(self) -> list[dict[str, Any]]:
         """As plain values."""
         return [
-            {
-                "column": one.column,
-                "kind": one.kind,
-                "missing": one.missing,
-                "neutral": list(one.neutral),
-                "spread": one.spread,
-                "features": list(one.feature_names),
-            }
+            {**asdict(one), "neutral": list(one.neutral), "features": list(one.feature_names)}
             for one in self.comparisons
         ]
 

@@ -98,12 +98,11 @@ def read_labelled_records(
     """
     table = open_table(path)
     chosen, columns = _choose(table, columns)
-    special = [name for name in (columns.label, columns.block) if name is not None]
     wanted: dict[str, ColumnKind] = {
         name: "number" if name in table.numeric and name not in columns.text else "text"
         for name in chosen
     }
-    wanted |= dict.fromkeys(special, "text")
+    wanted |= {name: "text" for name in (columns.label, columns.block) if name is not None}
     raw = read_columns(table, wanted)
     values, kinds, notes = typed_columns(raw, {name: wanted[name] for name in chosen}, columns.text)
     if not kinds:
@@ -120,21 +119,22 @@ def read_labelled_records(
         kinds = {name: kind for name, kind in kinds.items() if kind == "number"}
         if not kinds:
             raise DataError("has no column of numbers to make vectors of", table.path)
-    rows = _labelled_rows(raw, columns, table.path)
+    labels, rows = raw[columns.label], _labelled_rows(raw, columns, table.path)
+    kind: Kind = "vectors" if use == "vectors" or (use == "auto" and not texts) else "pairs"
     comparisons = None
-    if use == "vectors" or (use == "auto" and not texts):
+    if kind == "vectors":
         features, spreads = _vectors(values, kinds, list(rows.values()), table.path)
     else:
         comparisons, features = _compared(values, kinds, list(rows.values()))
         spreads = np.ones(len(comparisons.feature_names))
-    labels = raw[columns.label]
-    kind: Kind = "pairs" if comparisons else "vectors"
+    blocks = []
+    for (name, members), part in zip(rows.items(), features, strict=True):
+        codes, clusters = encode_labels([labels[row] for row in members])
+        ids = tuple(str(row + 1) for row in members)
+        blocks.append(Block(name, ids, codes, kind, part, clusters))
     return LabelledRecords(
         kind,
-        tuple(
-            _block(name, block_rows, labels, kind, part)
-            for (name, block_rows), part in zip(rows.items(), features, strict=True)
-        ),
+        tuple(blocks),
         comparisons.feature_names if comparisons else tuple(kinds),
         comparisons,
         kinds,
@@ -151,10 +151,9 @@ def _compared(
 ) -> tuple[RecordComparisons, list[FloatArray]]:
     """Comparisons learned from the records, and the features of every block."""
     pairs = sum(n_pairs(len(block)) for block in rows)
-    width = 4 * len(kinds)  # features of a column, at most
     largest = max(len(block) for block in rows)
     require_memory(
-        4 * width * pairs,
+        4 * 4 * len(kinds) * pairs,  # float32, at most 4 features of a column
         f"comparing all pairs of {len(rows):,} blocks of up to {largest:,} records",
     )
     comparisons = learn_comparisons(kinds, values, rows)
@@ -192,8 +191,7 @@ def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], Colum
             "of --columns",
             table.path,
         )
-    others = [name for name in table.names if name not in left_out]
-    chosen = list(columns.columns) or others
+    chosen = list(columns.columns) or [name for name in table.names if name not in left_out]
     if not chosen:
         raise DataError(
             "has no column to compare besides label, block and id; add columns that tell records "
@@ -249,10 +247,3 @@ def _labelled_rows(
             path,
         )
     return kept
-
-
-def _block(
-    name: str, rows: IntArray, labels: Sequence[str], kind: Kind, features: FloatArray
-) -> Block:
-    codes, clusters = encode_labels([labels[row] for row in rows])
-    return Block(name, tuple(str(row + 1) for row in rows), codes, kind, features, clusters)

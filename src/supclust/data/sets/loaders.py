@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from supclust.data.block import Dataset
-from supclust.data.errors import DataError
+from supclust.data.errors import DataError, require_file
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,7 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Loader:
             "label)",
             path,
         )
-    labels = Path(options["labels"])
-    if not labels.is_file():
-        raise DataError("no such file", labels)
+    labels = require_file(options["labels"])
     return Loader(
         "pair-table",
         pair_tables.VERSION,

@@ -83,7 +83,14 @@ class DatasetSpec:
         """Load the set through the cache; the arguments are those of `load_dataset`."""
         if source not in ("auto", "real", "stand-in"):
             raise DataError(f"source must be auto, real or stand-in; received {source!r}")
-        chosen = self._complete(options)
+        legal = {**self.options, **({"seed": 0} if self.stand_in else {})}
+        for key in options:
+            if key not in legal:
+                raise DataError(
+                    f"data set {self.name!r} has no option {key!r}; it has "
+                    f"{', '.join(legal) or 'none'}"
+                )
+        chosen = {**legal, **options}
         found = None if source == "stand-in" else self.locate(data_dir, path)
         if found is not None:
             chosen.pop("seed", None)  # only a stand-in depends on it
@@ -120,17 +127,6 @@ class DatasetSpec:
         folder = Path(data_dir) / self.folder
         present = folder.is_dir() and any(folder.iterdir()) and not is_incomplete(folder)
         return folder if present else None
-
-    def _complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Options with their defaults; unknown ones are refused."""
-        legal = {**self.options, **({"seed": 0} if self.stand_in else {})}
-        unknown = [key for key in given if key not in legal]
-        if unknown:
-            raise DataError(
-                f"data set {self.name!r} has no option {unknown[0]!r}; it has "
-                f"{', '.join(legal) or 'none'}"
-            )
-        return {**legal, **given}
 
     def _prepare_stand_in(
         self, source: Choice, data_dir: str | Path | None, options: Mapping[str, Any]
@@ -221,9 +217,8 @@ def is_incomplete(folder: Path) -> bool:
     >>> is_incomplete(Path("no such folder"))
     False
     """
-    if (folder / INCOMPLETE_FILE).is_file():
-        return True
-    return folder.is_dir() and [entry.name for entry in folder.iterdir()] == [DOWNLOADS]
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    return INCOMPLETE_FILE in names or names == [DOWNLOADS]
 
 
 _BLOCK_FOLDERS = (

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.errors import DataError, missing
+from supclust.data.errors import DataError, missing, require_file
 from supclust.data.files import open_text
 
 Kind: TypeAlias = Literal["text", "number"]
@@ -49,6 +49,11 @@ class RecordTable:
     path: Path
     names: tuple[str, ...]
     numeric: frozenset[str] = frozenset()
+
+    @property
+    def holds_pairs(self) -> bool:
+        """Whether it is a table of pairs: it has two columns of ids."""
+        return {"id_a", "id_b"} <= set(self.names)
 
     def require(self, *names: str) -> None:
         """Refuse columns that are not there."""
@@ -109,9 +114,7 @@ def suffix_of(path: Path) -> str:
 
 def open_table(path: str | Path) -> RecordTable:
     """Read the names of the columns of a table, and the types that the file declares."""
-    path = Path(path)
-    if not path.is_file():
-        raise DataError("no such file; name a table of records", path)
+    path = require_file(path)
     suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise DataError(f"a table must end in {', '.join(SUFFIXES)}; rename or convert it", path)
@@ -144,7 +147,7 @@ def is_pair_layout(path: Path) -> bool:
     """Whether a path holds pair features: a folder, or a table with two columns of ids."""
     if not path.exists():
         raise missing(path)
-    return path.is_dir() or {"id_a", "id_b"} <= set(open_table(path).names)
+    return path.is_dir() or open_table(path).holds_pairs
 
 
 def numbers_of(column: Any) -> NDArray[np.float64]:
