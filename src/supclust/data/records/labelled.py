@@ -24,8 +24,8 @@ from supclust.data.block import (
     n_pairs,
 )
 from supclust.data.errors import DataError
+from supclust.data.records.columns import read_columns, typed_columns
 from supclust.data.records.comparisons import ColumnKind, RecordComparisons, learn_comparisons
-from supclust.data.tables.columns import read_columns, typed_columns
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.hac.memory import require_memory
 

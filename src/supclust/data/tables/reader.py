@@ -3,7 +3,7 @@
 Text files and Parquet are read a batch at a time, so that memory does not depend on the length of
 the file; npz holds whole arrays and is read whole. In text files only an empty field is a missing
 value. The caller chooses whether a column is read as text or as numbers: "007" read as text stays
-"007". `supclust.data.tables.columns` holds whole columns and decides what they are.
+"007". `supclust.data.tables.columns` and `supclust.data.records.columns` decide what columns are.
 """
 
 from __future__ import annotations
