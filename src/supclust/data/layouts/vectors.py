@@ -65,7 +65,33 @@ def read_vectors(
         return _read_npz(path, name, source)
     if is_headerless(path, label):
         return _read_authors_text(path, name, source)
-    return _read_table(path, name, source, label, block, id, features, ignore)
+    from supclust.data.tables.columns import read_table
+
+    table = read_table(path).without(features, ignore)
+    block = block or ("block" if "block" in table.columns else None)
+    id = id or ("id" if "id" in table.columns else None)
+    special = [column for column in (label, block, id) if column is not None]
+    table.require(*special, *(features or ()))
+    if table.n == 0:
+        raise DataError("has a header but no rows", path)
+    chosen, notes = table.feature_names(special, features)
+    blocks = table.texts(block) if block else None
+    ids = table.texts(id) if id else None
+    if ids is not None:
+        keys = ids if blocks is None else [f"{b}\0{i}" for b, i in zip(blocks, ids, strict=True)]
+        row = _first_repeat(keys)
+        if row is not None:
+            raise table.error(f"id {ids[row]!r} is repeated", row)
+    return vector_dataset(
+        table.numbers(chosen, ignorable=not features),
+        table.texts(label),
+        name=name,
+        source=source,
+        ids=ids,
+        blocks=blocks,
+        feature_names=chosen,
+        notes=notes,
+    )
 
 
 def is_headerless(path: Path, label: str = "label") -> bool:
@@ -132,45 +158,6 @@ def _read_authors_text(path: Path, name: str, source: Source) -> Dataset:
     if row is not None:
         raise DataError(f"id {ids[row]!r} is repeated", path, table.line(row))
     return vector_dataset(table.numbers, labels, name=name, source=source, ids=ids)
-
-
-def _read_table(
-    path: Path,
-    name: str,
-    source: Source,
-    label: str,
-    block: str | None,
-    id: str | None,
-    features: Sequence[str] | None,
-    ignore: Sequence[str] | None,
-) -> Dataset:
-    from supclust.data.tables.columns import read_table
-
-    table = read_table(path).without(features, ignore)
-    block = block or ("block" if "block" in table.columns else None)
-    id = id or ("id" if "id" in table.columns else None)
-    special = [column for column in (label, block, id) if column is not None]
-    table.require(*special, *(features or ()))
-    if table.n == 0:
-        raise DataError("has a header but no rows", path)
-    chosen, notes = table.feature_names(special, features)
-    blocks = table.texts(block) if block else None
-    ids = table.texts(id) if id else None
-    if ids is not None:
-        keys = ids if blocks is None else [f"{b}\0{i}" for b, i in zip(blocks, ids, strict=True)]
-        row = _first_repeat(keys)
-        if row is not None:
-            raise table.error(f"id {ids[row]!r} is repeated", row)
-    return vector_dataset(
-        table.numbers(chosen, ignorable=not features),
-        table.texts(label),
-        name=name,
-        source=source,
-        ids=ids,
-        blocks=blocks,
-        feature_names=chosen,
-        notes=notes,
-    )
 
 
 def _first_repeat(keys: Sequence[str]) -> int | None:

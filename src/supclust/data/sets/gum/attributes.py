@@ -217,7 +217,9 @@ class _View:
         inside: list[int],
         annotated: str,
     ) -> None:
-        self.entity_type = self._entity_type(annotated)
+        # The annotated type of a pronoun is that of its antecedent, which is to be learned.
+        implied = "person" if self.head_form in _WORDS["person_pronouns"] else ""
+        self.entity_type = implied if self.pronoun else annotated
         number = {"Sing": SINGULAR, "Plur": PLURAL}.get(feats.get("Number", ""), UNKNOWN)
         if self.pronoun and self.head_form in _WORDS["numberless_pronouns"]:
             number = UNKNOWN
@@ -230,15 +232,6 @@ class _View:
         self.gender = self._gender(feats)
         if self.gender in (MALE, FEMALE):
             self.animate = 1
-
-    def _entity_type(self, annotated: str) -> str:
-        """The annotated type; for a pronoun, the type that its form implies.
-
-        The annotated type of a pronoun is that of its antecedent, which is what is to be learned.
-        """
-        if not self.pronoun:
-            return annotated
-        return "person" if self.head_form in _WORDS["person_pronouns"] else ""
 
     def _gender(self, feats: dict[str, str]) -> int:
         if self.pronoun:

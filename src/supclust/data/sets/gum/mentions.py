@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,8 +65,7 @@ class Document:
         return len(self.first)
 
 
-@dataclass(frozen=True, eq=False)
-class MentionClusters:
+class MentionClusters(NamedTuple):
     """The true clusters of a document: id and cluster of each mention, in the document's order."""
 
     ids: tuple[str, ...]
