@@ -31,6 +31,9 @@ class Loader:
     build: Callable[[], Dataset]
 
 
+Reading = Loader  # the name in version 0.1
+
+
 def faces(path: Path, options: Mapping[str, Any]) -> Loader:
     """The UMIST file, or the authors' text, in a folder or given itself."""
     from supclust.data.sets import faces as face_files
