@@ -8,15 +8,23 @@ A package registers a class of its own in its ``pyproject.toml``, as supclust do
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
+
+
+@cache
+def _entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
+    """The entry points of a group in the packages on ``path``, which is ``sys.path``."""
+    return entry_points(group=group)
 
 
 class Registry(Mapping[str, str]):
     """The names registered for one kind of class: name -> name of the class.
 
-    Metadata are read on every access, which takes milliseconds; a class is imported by `load` only.
+    Metadata are read once per ``sys.path``; a class is imported by `load` only.
 
     Args:
         group: of entry points.
@@ -50,7 +58,7 @@ class Registry(Mapping[str, str]):
 
     def _entries(self) -> dict[str, EntryPoint]:
         entries: dict[str, EntryPoint] = {}
-        for entry in sorted(entry_points(group=self.group), key=self._position):
+        for entry in sorted(_entry_points(self.group, tuple(sys.path)), key=self._position):
             other = entries.setdefault(entry.name, entry)
             if other.value != entry.value:
                 raise ValueError(

@@ -62,10 +62,8 @@ class BlockDataModule(pl.LightningDataModule):
             )
         self.seed, self.step_unit = int(seed), step_unit
         self.store = BlockStore([b for part in self.parts for p in part for b in p], dtype)
-        # Set by the objective: splits that have stopped are left out of the steps, and out of
-        # validation if ``validates_active``.
+        # Set by the objective: splits that have stopped are left out of the steps.
         self.active: tuple[bool, ...] = (True,) * len(self.parts)
-        self.validates_active = False
         self.epoch = 0  # of the next steps; Lightning's counter is behind when a fit is resumed
         self._whole: dict[tuple[Part, tuple[bool, ...]], list[BlockBatch]] = {}
 
@@ -131,9 +129,9 @@ class BlockDataModule(pl.LightningDataModule):
         return _Steps(lambda: self.steps(self.epoch))
 
     def val_dataloader(self) -> _Steps:
-        """The dev blocks of every split, or of the active ones."""
+        """The dev blocks of every split."""
         self._to_device_of_trainer()
-        return _Steps(lambda: iter(self.whole("dev", only_active=self.validates_active)))
+        return _Steps(lambda: iter(self.whole("dev")))
 
     def test_dataloader(self) -> _Steps:
         """The test blocks of every split."""

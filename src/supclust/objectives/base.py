@@ -36,11 +36,11 @@ class Objective(pl.LightningModule, ABC):
     stopped are updated (`SplitAdamRows`). A split stops by `Plateau` on its dev loss (training loss
     where it has no dev blocks) and keeps its parameters from then on.
 
-    Fit it with a `BlockDataModule` of the same splits and a trainer that validates every epoch.
+    Fit it with a `BlockDataModule` of the same splits. Where the trainer does not validate after an
+    epoch, the objective computes the dev losses alone, which the stopping rule needs.
     Logged every epoch, means over splits: ``train/loss`` and ``dev/loss``, their parts
     ``.../loss_within`` and ``.../loss_across`` (where the loss has such parts), ``alpha/mean`` if
-    alpha is learned, ``splits/active``, and ``dev/purity`` every ``trainer.purity_every`` epochs
-    (`quiet_trainer`; every epoch under any other trainer).
+    alpha is learned, ``splits/active``, and ``dev/purity`` where the trainer validates.
 
     Args:
         dissimilarity: the models, one per split.
@@ -89,6 +89,7 @@ class Objective(pl.LightningModule, ABC):
         self.history: list[Epoch] = []
         self._train_sums = self._dev_sums = LossSums(len(self.splits))
         self._purities: list[list[float]] = [[] for _ in self.splits]
+        self._validated = False  # by the trainer, in this epoch
         self._random_state: Tensor | None = None
         if self.learns_alpha:
             self.alpha = nn.Parameter(self._initial_alpha())
@@ -175,19 +176,13 @@ class Objective(pl.LightningModule, ABC):
         return self._rows.optimizer
 
     def on_fit_start(self) -> None:
-        """Check data and trainer, and begin in training mode."""
+        """Check the data, and begin in training mode."""
         data = self._data()
         if tuple(data.splits) != self.splits:
             raise ValueError(
                 f"data and models must be of the same splits; received data of "
                 f"{list(data.splits)} and models of {list(self.splits)}. "
                 "Give both the same `splits`."
-            )
-        every, limit = self.trainer.check_val_every_n_epoch, self.trainer.limit_val_batches
-        if bool(self._has_dev().any()) and (every != 1 or not limit):
-            raise ValueError(
-                "the stopping rule needs the dev loss of every epoch; received a trainer with "
-                f"check_val_every_n_epoch={every}, limit_val_batches={limit}. Use quiet_trainer."
             )
         data.active = tuple(self.stopping.active.tolist())
         data.epoch = 0 if self._random_state is None else len(self.history)
@@ -202,15 +197,10 @@ class Objective(pl.LightningModule, ABC):
             for logger in self.trainer.loggers:
                 logger.log_metrics({**metrics, "epoch": number}, step=number)
 
-    def on_fit_end(self) -> None:
-        """Let later validations be of all splits."""
-        self._data().validates_active = False
-
     def on_train_epoch_start(self) -> None:
-        """Reset the sums of the training losses; choose the dev blocks of the epoch."""
+        """Reset the sums of the training losses."""
         self._train_sums = LossSums(len(self.splits), self.device)
-        # Purities are those of all splits, losses those of splits that are still trained.
-        self._data().validates_active = not self._purity_is_due()
+        self._validated = False
 
     def training_step(self, batches: Sequence[BlockBatch], batch_idx: int) -> None:
         """One step of the optimiser for every active split in the batches."""
@@ -231,20 +221,19 @@ class Objective(pl.LightningModule, ABC):
             self.dissimilarity.after_step(active)
 
     def validation_step(self, batch: BlockBatch, batch_idx: int) -> None:
-        """Dev losses, and dendrogram purities where they are due."""
+        """Dev losses and dendrogram purities."""
         self._dev_sums.add(batch.split_of_block, self.loss_parts(batch))
-        if self._purity_is_due():
-            self._add_purities(batch)
+        self._add_purities(batch)
 
     def test_step(self, batch: BlockBatch, batch_idx: int) -> None:
         """Dendrogram purities of test blocks."""
         self._add_purities(batch)
 
     def on_validation_epoch_start(self) -> None:
-        """Reset the sums of the dev losses."""
+        """Reset the sums of the dev losses and the purities."""
+        self._validated = True
         self._dev_sums = LossSums(len(self.splits), self.device)
-        if self._purity_is_due():
-            self._purities = [[] for _ in self.splits]
+        self._purities = [[] for _ in self.splits]
 
     def on_test_epoch_start(self) -> None:
         """Reset the purities."""
@@ -252,7 +241,7 @@ class Objective(pl.LightningModule, ABC):
 
     def on_validation_epoch_end(self) -> None:
         """Log the purity outside of training; `on_train_epoch_end` logs that of an epoch."""
-        if not self._fits():
+        if self.trainer.state.fn != TrainerFn.FITTING:
             self.log("dev/purity", mean_purity(self.purities()).mean, batch_size=1)
 
     def on_test_epoch_end(self) -> None:
@@ -261,12 +250,13 @@ class Objective(pl.LightningModule, ABC):
 
     def on_train_epoch_end(self) -> None:
         """Apply the stopping rule to every split, and log the epoch."""
+        if not self._validated:
+            self._sum_dev_losses()
         train, dev, has_dev = self._train_sums.values, self._dev_sums.values, self._has_dev()
         epoch = epoch_of(train, dev, self.stopping.active)
         if self.learns_alpha:
             epoch["alpha"] = self.alpha.detach().double().cpu().clone()
-        due = self._purity_is_due()
-        purities = self.purities() if due else [torch.nan] * len(self.splits)
+        purities = self.purities() if self._validated else [torch.nan] * len(self.splits)
         epoch["dev_purity"] = torch.tensor(purities, dtype=torch.float64)
         active = self.stopping.update(torch.where(has_dev, dev[0], train[0]))
         epoch["active"] = active.double().cpu()
@@ -313,13 +303,14 @@ class Objective(pl.LightningModule, ABC):
     def _has_dev(self) -> Tensor:
         return torch.tensor([bool(part.dev) for part in self._data().parts], device=self.device)
 
-    def _purity_is_due(self) -> bool:
-        """Whether purities are computed in this epoch, or validation outside of training."""
-        every = getattr(self.trainer, "purity_every", 1) if self._fits() else 1
-        return bool(every and (self.current_epoch + 1) % every == 0)
-
-    def _fits(self) -> bool:
-        return self.trainer.state.fn == TrainerFn.FITTING
+    @torch.no_grad()
+    def _sum_dev_losses(self) -> None:
+        """Dev losses of active splits without Lightning's loop, which takes longer than they do."""
+        self._dev_sums = LossSums(len(self.splits), self.device)
+        self.eval()
+        for batch in self._data().whole("dev", only_active=True):
+            self._dev_sums.add(batch.split_of_block, self.loss_parts(batch))
+        self.train()
 
     def _add_purities(self, batch: BlockBatch) -> None:
         trees = self.trees(batch)

@@ -13,6 +13,7 @@ import pytorch_lightning as pl
 from lightning_fabric.utilities.warnings import PossibleUserWarning
 from pytorch_lightning.callbacks import Checkpoint
 
+NEVER = 2**31  # epochs between two validations: `validate` works all the same
 _LOGGERS = ("pytorch_lightning", "lightning_fabric")
 
 
@@ -57,9 +58,7 @@ def interruptible() -> Iterator[None]:
 
 
 class _QuietTrainer(pl.Trainer):
-    """Prints nothing, can be interrupted, and has the interval of dev purities."""
-
-    purity_every: int | None = None
+    """Prints nothing and can be interrupted."""
 
     def fit(self, *args: Any, **kwargs: Any) -> None:
         with interruptible(), quiet_lightning():
@@ -83,7 +82,8 @@ def quiet_trainer(
 
     Args:
         max_epochs: the cap on epochs.
-        purity_every: epochs between two dev purities; ``None``: none are computed.
+        purity_every: epochs between two validations, which give dev purities; ``None``: no
+            validation. Dev losses are computed every epoch all the same.
         options: any argument of ``pytorch_lightning.Trainer``, overriding the above.
     """
     callbacks = options.get("callbacks") or ()
@@ -94,8 +94,7 @@ def quiet_trainer(
         "enable_progress_bar": False,
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,
+        "check_val_every_n_epoch": purity_every or NEVER,
     }
     with quiet_lightning():
-        trainer = _QuietTrainer(max_epochs=max_epochs, **{**settings, **options})
-    trainer.purity_every = purity_every
-    return trainer
+        return _QuietTrainer(max_epochs=max_epochs, **{**settings, **options})
