@@ -6,12 +6,15 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from omegaconf import DictConfig, OmegaConf
 
 from supclust.experiment.checks import check_config, splits_of, value_at
 from supclust.objectives import OBJECTIVES
+
+if TYPE_CHECKING:
+    from supclust.data.block import Kind
 
 TRAINING_VERSION = 1
 """To be raised whenever the same settings train to other numbers."""
@@ -252,4 +255,13 @@ def _paper_value(key: str, *, _root_: DictConfig) -> Any:
     return exceptions.get(key, row[key])
 
 
+def _default_recipe(kind: str) -> dict[str, Any]:
+    """``${default_recipe:vectors}``: a row of recipes.yaml, for users' own data of a kind."""
+    from supclust.model.recipe import DEFAULTS
+
+    row = dict(DEFAULTS[cast("Kind", kind)])
+    return {"epochs": row.pop("max_epochs"), **row, "except": {}}
+
+
+OmegaConf.register_new_resolver("default_recipe", _default_recipe, replace=True)
 OmegaConf.register_new_resolver("paper", _paper_value, replace=True)

@@ -35,7 +35,7 @@ DEFAULTS: dict[Kind, dict[str, Any]] = {
         "ties": "one",
     },
 }
-"""Per kind of data, as in conf/recipes.yaml; all other settings are those of `Recipe`."""
+"""Per kind of data; conf/recipes.yaml refers to it. All other settings are those of `Recipe`."""
 
 
 def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:

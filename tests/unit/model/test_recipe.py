@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hydra import compose, initialize_config_dir
 
+from supclust.experiment.config import plain
 from supclust.model.recipe import DEFAULTS, complete_recipe
 from supclust.model.spec import HIDDEN, WIDTH
 from supclust.registry import DISSIMILARITIES
@@ -19,15 +21,15 @@ def read(name: str) -> dict:
 
 
 @pytest.mark.parametrize("kind", ["vectors", "pairs"])
-def test_defaults_are_those_of_the_configuration(kind: str) -> None:
-    row = read("recipes.yaml")[kind]
-    assert row.pop("except") == {}
-    row["max_epochs"] = row.pop("epochs")
-    assert row == DEFAULTS[kind]
+def test_the_configuration_has_the_defaults_for_users_data(kind: str) -> None:
+    overrides = [f"dataset={kind}", "dataset.path=points.csv", "objective=exp_alpha"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = plain(compose("config", overrides))
     complete = complete_recipe(kind, {})
-    common = {k: v for k, v in read("config.yaml")["recipe"].items() if "paper:" not in str(v)}
-    common["tolerance"] = float(common["tolerance"])
-    assert common and {name: complete[name] for name in common} == common
+    assert config["trainer"]["max_epochs"] == complete["max_epochs"]
+    recipe = {**config["recipe"], "tolerance": float(config["recipe"]["tolerance"])}
+    assert recipe.keys() >= {"lr", "threshold", "ties", "window"}
+    assert recipe == {name: complete[name] for name in recipe}
 
 
 def test_the_encoder_is_that_of_the_configuration() -> None:
