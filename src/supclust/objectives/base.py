@@ -1,14 +1,10 @@
-"""`Objective`: what all objectives share; a subclass adds its loss."""
+"""`Objective`: the training that all objectives share; a subclass adds its loss."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
-from zlib import crc32
 
-import numpy as np
-import pytorch_lightning as pl
 import torch
 from pytorch_lightning.trainer.states import TrainerFn
 from torch import Tensor, nn
@@ -16,19 +12,15 @@ from torch import Tensor, nn
 from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity.base import Dissimilarity
-from supclust.hac.dendrogram import Dendrogram
-from supclust.hac.module import ExpLinkHAC
-from supclust.losses.hinge import LossParts
 from supclust.metrics.purity import dendrogram_purity, mean_purity
 from supclust.objectives.history import Epoch, LossSums, epoch_of, metrics_of, pack, unpack
+from supclust.objectives.module import SplitModule
 from supclust.objectives.optimizer import SplitAdamRows
 from supclust.objectives.recipe import Recipe
-from supclust.objectives.stopping import GRADIENT, LOSS, OVERFLOW, Plateau, TrainingDiverged
-
-ALPHA_STREAM, TRIPLET_STREAM = 101, 102  # kinds of random numbers drawn from one seed
+from supclust.objectives.stopping import GRADIENT, Plateau
 
 
-class Objective(pl.LightningModule, ABC):
+class Objective(SplitModule):
     """Trains S dissimilarities together, each as if alone.
 
     Every step of the optimiser takes one block (or cluster) of every split; the losses add up, so
@@ -59,12 +51,7 @@ class Objective(pl.LightningModule, ABC):
             is learned, "dev_purity" (NaN unless computed), "active" (after the epoch).
     """
 
-    name: ClassVar[str]
-    alpha_fixed: ClassVar[float] = 0.0
-    learns_alpha: ClassVar[bool] = False
     takes_cluster_steps: ClassVar[bool] = False
-    alpha: Tensor
-    units: Tensor | None
 
     def __init__(
         self,
@@ -74,92 +61,16 @@ class Objective(pl.LightningModule, ABC):
         seed: int = 0,
         units: Sequence[float] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(dissimilarity, recipe, seed=seed, units=units)
         # Manual, since a step may hold several batches of blocks of similar sizes: a backward pass
         # after each frees its graph, so memory is that of one batch.
         self.automatic_optimization = False
-        self.dissimilarity = dissimilarity
-        self.recipe = recipe or Recipe()
-        self.seed = int(seed)
-        self.splits = dissimilarity.splits
-        given = None if units is None else torch.tensor(units, dtype=torch.float64)
-        self.register_buffer("units", given, persistent=False)
-        self.hac = ExpLinkHAC(0.0 if self.learns_alpha else self.alpha_fixed)
         self.stopping = Plateau(len(self.splits), self.recipe.window, self.recipe.tolerance)
         self.history: list[Epoch] = []
         self._train_sums = self._dev_sums = LossSums(len(self.splits))
         self._purities: list[list[float]] = [[] for _ in self.splits]
         self._validated = False  # by the trainer, in this epoch
         self._random_state: Tensor | None = None
-        if self.learns_alpha:
-            self.alpha = nn.Parameter(self._initial_alpha())
-        else:
-            fixed = torch.full((len(self.splits),), self.alpha_fixed, dtype=torch.float64)
-            self.register_buffer("alpha", fixed, persistent=False)
-
-    # -- defined by a subclass ----------------------------------------------------------------
-
-    @abstractmethod
-    def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> Tensor | LossParts:
-        """(b,) losses of whole blocks from their (b, n, n) dissimilarities."""
-
-    def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> Tensor | LossParts:
-        """(b,) losses of one cluster of each block from the (b, m, n) rows of its points."""
-        raise ValueError(
-            f"objective {self.name!r} looks at whole trees and takes one step per block; received "
-            "a batch of clusters. Use BlockDataModule(step_unit='block')."
-        )
-
-    # -- losses and trees ---------------------------------------------------------------------
-
-    def losses(self, batch: BlockBatch) -> Tensor:
-        """(b,) losses of a batch under the model of each block's split."""
-        return self.loss_parts(batch).total
-
-    def loss_parts(self, batch: BlockBatch) -> LossParts:
-        """`losses`, with their within and across parts."""
-        values = self.dissimilarities(batch)
-        if not bool(values.detach().sum().isfinite()):
-            self._check(values.detach().flatten(1).isfinite().all(dim=1), batch, OVERFLOW)
-        compute = self.block_losses if batch.anchors is None else self.cluster_losses
-        unit = None if self.units is None else self.units[batch.split_of_block]
-        losses = compute(values if unit is None else values / unit[:, None, None], batch)
-        losses = LossParts(losses) if isinstance(losses, Tensor) else losses
-        if unit is not None:
-            parts = (part if part is None else part * unit for part in losses[1:])
-            losses = LossParts(losses.total * unit, *parts)
-        self._check(losses.total.detach().isfinite(), batch, LOSS)
-        return losses
-
-    def dissimilarities(self, batch: BlockBatch) -> Tensor:
-        """(b, n, n) dissimilarities of a batch, or the (b, m, n) rows of its anchors."""
-        values: Tensor = self.dissimilarity(
-            batch.features,
-            lengths=batch.lengths,
-            split_of_block=batch.split_of_block,
-            row_of_block=batch.row_of_block,
-            anchors=batch.anchors,
-        )
-        return values
-
-    @torch.no_grad()
-    def trees(self, batch: BlockBatch, alpha: float | Tensor | None = None) -> Dendrogram:
-        """Trees of every block; alpha is (S,) or a number, default: the objective's own."""
-        given = self.alpha if alpha is None else torch.as_tensor(alpha, device=self.device)
-        per_block = given[batch.split_of_block] if given.ndim else given
-        trees: Dendrogram = self.hac(self.dissimilarities(batch), batch.lengths, alpha=per_block)
-        return trees
-
-    def generator(self, batch: BlockBatch, i: int) -> torch.Generator:
-        """Random numbers of block i, which depend on seed, split, epoch and block only."""
-        # Dev losses of all epochs use one draw, so that they differ by the parameters alone.
-        epoch = self.current_epoch if self.training else 0
-        block = crc32(batch.names[i].encode())
-        split = self.splits[int(batch.split_of_block[i])]
-        cluster = 0 if batch.anchors is None else int(batch.anchors[i, 0]) + 1
-        parts = [self.seed, TRIPLET_STREAM, split, epoch, block, cluster, int(self.training)]
-        state = np.random.SeedSequence(parts).generate_state(1, np.uint64)
-        return torch.Generator().manual_seed(int(state[0]))
 
     # -- training -----------------------------------------------------------------------------
 
@@ -285,12 +196,6 @@ class Objective(pl.LightningModule, ABC):
 
     # -- helpers ------------------------------------------------------------------------------
 
-    def _initial_alpha(self) -> Tensor:
-        rngs = [np.random.default_rng([self.seed, ALPHA_STREAM, split]) for split in self.splits]
-        draws = [rng.normal(scale=self.recipe.alpha_deviation) for rng in rngs]
-        initial = torch.tensor(draws, dtype=torch.float64)
-        return initial.to(torch.get_default_dtype())
-
     def _data(self) -> BlockDataModule:
         data = getattr(self.trainer, "datamodule", None)
         if not isinstance(data, BlockDataModule):
@@ -319,12 +224,3 @@ class Objective(pl.LightningModule, ABC):
                 labels = batch.labels[i, :n].cpu().numpy()
                 purity = dendrogram_purity(trees.to_scipy(i), labels)
                 self._purities[int(batch.split_of_block[i])].append(purity)
-
-    def _check(self, good: Tensor, batch: BlockBatch, cause: str) -> None:
-        """Raise `TrainingDiverged` unless all blocks are good, (b,) bool."""
-        if bool(good.all()):
-            return
-        bad = (~good).nonzero()[:, 0].tolist()
-        splits = sorted({self.splits[int(batch.split_of_block[i])] for i in bad})
-        names = list(dict.fromkeys(batch.names[i] for i in bad))
-        raise TrainingDiverged(self.current_epoch, names, splits, cause)
