@@ -9,9 +9,17 @@ import torch
 from torch import Tensor
 
 from supclust.hac.family import alphas_of_blocks
-from supclust.losses.hinge import LossParts, Reduction, Ties, check_choice
+from supclust.losses.hinge import (
+    Competitors,
+    LossParts,
+    Reduction,
+    Terms,
+    Ties,
+    Variant,
+    check_choice,
+    choose_terms,
+)
 from supclust.losses.inputs import BlockReduction, Blocks, Labels, as_blocks, reduce_blocks
-from supclust.losses.terms import Competitors, Terms, Variant, choose_terms
 
 Kernel: TypeAlias = Literal["auto", "cpu", "device"]
 

@@ -11,9 +11,8 @@ from torch import Tensor
 from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.losses.explink import explink_parts
-from supclust.losses.hinge import LossParts
+from supclust.losses.hinge import LossParts, choose_terms
 from supclust.losses.inputs import as_blocks
-from supclust.losses.terms import choose_terms
 from supclust.objectives.base import Objective
 from supclust.objectives.trainer import quiet_trainer
 

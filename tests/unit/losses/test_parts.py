@@ -16,11 +16,10 @@ import torch
 import generators
 from oracles import losses as oracle
 from supclust.losses.explink import explink_loss, explink_parts
-from supclust.losses.hinge import LossParts, choose_hinge
+from supclust.losses.hinge import LossParts, choose_hinge, choose_terms
 from supclust.losses.inputs import as_blocks, block_rows
 from supclust.losses.mst import mst_parts
 from supclust.losses.pairs import all_pairs_parts, best_parts
-from supclust.losses.terms import choose_terms
 from supclust.losses.triplets import sample_triplets, triplet_parts
 
 INF = math.inf

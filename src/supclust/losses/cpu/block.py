@@ -16,7 +16,7 @@ from supclust.hac.cpu.threads import over_parts
 from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN, infinite_above, infinity_stand_in
 from supclust.hac.validation import GAP, HIGH, INFINITE, LOW, refuse_bad, scan_rows
 from supclust.kernels import kernel
-from supclust.losses.terms import EQUAL
+from supclust.losses.hinge import EQUAL
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]

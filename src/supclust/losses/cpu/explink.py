@@ -37,8 +37,8 @@ from supclust.losses.cpu.impure_entries import (
 )
 from supclust.losses.cpu.impure_pairs import count_survivors, replay, unwind
 from supclust.losses.cpu.pure_merges import grow_forest, order_rounds, pure_gradient
+from supclust.losses.hinge import Solution, Terms
 from supclust.losses.inputs import Blocks
-from supclust.losses.terms import Solution, Terms
 
 Ints = NDArray[np.int64]
 

@@ -20,8 +20,8 @@ from supclust.losses.device.rounds import (
     play_round,
     row_minima,
 )
+from supclust.losses.hinge import EQUAL, Solution, Terms
 from supclust.losses.inputs import Blocks
-from supclust.losses.terms import EQUAL, Solution, Terms
 
 INF = float("inf")
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from supclust.hac.family import merge_log_sums
-from supclust.losses.terms import Terms
+from supclust.losses.hinge import Terms
 
 INF = float("inf")
 
