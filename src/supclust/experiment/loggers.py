@@ -154,7 +154,7 @@ class WandbJobLogger(JobLogger):
             import wandb
 
             from supclust.model.evaluate import trees
-            from supclust.plot.dendrogram import dendrogram_figure
+            from supclust.plot.tree import dendrogram_figure
 
             linkage = "average" if alpha is None else "exp"
             drawn = trees(model, blocks, {linkage: alpha or 0.0})[linkage][0]

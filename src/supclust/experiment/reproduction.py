@@ -21,8 +21,7 @@ from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.progress import duration
 from supclust.experiment.provenance import RECORD_FILE, Record, dataset_provenance
 from supclust.model.aggregate import summarise
-from supclust.tables.formats import TABLE_FORMATS, Table, as_markdown
-from supclust.tables.render import render
+from supclust.tables.render import TABLE_FORMATS, Table, as_markdown, render
 from supclust.tables.split_scores import read_folder, write_folder
 
 DATASETS = ("faces", "aminer", "rexa", "gum_coref")

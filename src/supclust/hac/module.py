@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from supclust.hac.cpu.forest import build_forest
 from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.family import alpha_of, alphas_of_blocks, check_alpha, nearest_linkage
-from supclust.hac.heights import merge_heights
 from supclust.hac.validation import as_batch, check_batch, check_lengths
 
 Kernel = Literal["auto", "cpu", "device"]
@@ -89,6 +88,8 @@ class ExpLinkHAC(nn.Module):
         tree = self._build(batch.detach(), lengths, alphas.detach())
         if not (torch.is_grad_enabled() and (batch.requires_grad or alphas.requires_grad)):
             return tree
+        from supclust.hac.heights import merge_heights
+
         heights = _sorted(merge_heights(batch, tree, alphas), tree.valid)
         return Dendrogram(tree.children, heights, tree.sizes, tree.lengths)
 

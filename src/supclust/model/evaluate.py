@@ -14,7 +14,6 @@ from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
 from supclust.hac import linkages
 from supclust.hac.family import TOP_DOWN, alpha_of
-from supclust.hac.topdown import random_tree, recursive_sparsest_cut
 from supclust.hac.tree import Floats, Ints, cut_tree
 from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
@@ -95,6 +94,8 @@ def trees(
             if alpha is not None:
                 built = linkages(squares, "exp", alpha=alpha)
             elif method == "rsc":
+                from supclust.hac.topdown import recursive_sparsest_cut
+
                 built = [recursive_sparsest_cut(square, seed) for square in squares]
             else:
                 built = [_random_tree(block, seed, split) for block in group]
@@ -137,6 +138,8 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _random_tree(block: Block, seed: int, split: int) -> NDArray[np.float64]:
+    from supclust.hac.topdown import random_tree
+
     return random_tree(block.n, np.random.default_rng([seed, split, crc32(block.name.encode())]))
 
 

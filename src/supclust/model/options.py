@@ -13,7 +13,7 @@ from torch import nn
 
 from supclust.data.block import Kind
 from supclust.data.splits import DatasetSplit
-from supclust.dissimilarity import Dissimilarity, Encoder, Mahalanobis
+from supclust.dissimilarity import Dissimilarity
 from supclust.hac.family import METHODS, check_alpha
 from supclust.hac.module import ExpLinkHAC
 from supclust.model.recipe import complete_recipe, make_recipe, starting_distance
@@ -128,6 +128,8 @@ def build_dissimilarity(
             "dissimilarity must be a name, a supclust.dissimilarity.Dissimilarity or a torch "
             f"network; received {type(given).__name__}."
         )
+    from supclust.dissimilarity import Encoder, Mahalanobis
+
     if not isinstance(given, Dissimilarity):
         given = Encoder(copy.deepcopy(given), seed=options.seed)
     for_points = isinstance(given, Mahalanobis | Encoder) or getattr(given, "kind", "") == "vectors"

@@ -20,7 +20,7 @@ from supclust.registry import DISSIMILARITIES
 if TYPE_CHECKING:
     from torch import nn
 
-    from supclust.dissimilarity import Dissimilarity
+    from supclust.dissimilarity import Dissimilarity, Encoder
 
 Weights = Mapping[str, NDArray[Any]]
 """Arrays of one model by name, without the axis of splits."""
@@ -106,11 +106,9 @@ def spec_of_module(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str
         kind: of the features it works on.
         d: their number.
     """
-    from supclust.dissimilarity import Encoder
-
     made, spec = type(dissimilarity), {"kind": kind, "d": int(d)}
-    if isinstance(dissimilarity, Encoder) and made is Encoder:
-        widths = _widths(dissimilarity.form)
+    if made.name == "encoder" and is_registered(dissimilarity):
+        widths = _widths(cast("Encoder", dissimilarity).form)
         if widths is not None:
             return {"name": "encoder", **spec, "widths": widths}
     elif made.name in ("mahalanobis", "linear") and is_registered(dissimilarity):

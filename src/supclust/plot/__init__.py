@@ -5,6 +5,17 @@ All functions return axes, draw into ``ax=`` where it is given, and never open a
 
 from __future__ import annotations
 
-from supclust.plot.axes import alpha, dendrogram, table, threshold
+from typing import TYPE_CHECKING
 
-__all__ = ["alpha", "dendrogram", "table", "threshold"]
+from supclust._lazy import attach
+
+if TYPE_CHECKING:
+    from supclust.plot.axes import alpha as alpha
+    from supclust.plot.axes import threshold as threshold
+    from supclust.plot.score_table import table as table
+    from supclust.plot.tree import dendrogram as dendrogram
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {"axes": ("alpha", "threshold"), "score_table": ("table",), "tree": ("dendrogram",)},
+)

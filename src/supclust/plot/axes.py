@@ -15,14 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from supclust.metrics.threshold import ThresholdCurve, best_of_curve, threshold_curve
-from supclust.plot.dendrogram import dendrogram as dendrogram
 from supclust.plot.palette import SOFT, axes_or_new, colour_of, line_of, marker_of
-from supclust.plot.score_table import table as table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["alpha", "dendrogram", "table", "threshold"]
 
 Path_ = Sequence[float]
 

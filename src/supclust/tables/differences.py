@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from supclust.hac.family import METHODS
 from supclust.model.aggregate import METRICS, Cell, stand_in_warning
-from supclust.tables.formats import Table, TableFormat, with_note
 from supclust.tables.paper import (
     BEST_LINKAGE,
     COUNTERPARTS,
@@ -17,6 +16,7 @@ from supclust.tables.paper import (
     grid_of,
     printed,
 )
+from supclust.tables.render import Table, TableFormat, with_note
 
 FAR, VERY_FAR = 2.0, 4.0
 SIGNS = f"in %; † off by more than {FAR:g} points, ‡ by more than {VERY_FAR:g}"

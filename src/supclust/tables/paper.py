@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.model.aggregate import METRICS, Cell, mark_legend, stand_in_warning
-from supclust.tables.formats import Table, TableFormat, with_note
+from supclust.tables.render import Table, TableFormat, with_note
 
 # The order of the paper's rows and columns, and its names.
 OBJECTIVES = {

@@ -11,8 +11,8 @@ from scipy.cluster.hierarchy import dendrogram as scipy_dendrogram
 from scipy.spatial.distance import pdist
 
 from supclust.hac import linkage
-from supclust.plot.dendrogram import BROKEN, MIXED, dendrogram, dendrogram_figure
 from supclust.plot.palette import COLOURS, SOFT, colour_of, line_of, marker_of
+from supclust.plot.tree import BROKEN, MIXED, dendrogram, dendrogram_figure
 from supclust.plot.tree_layout import MergeKind, merge_kinds, tree_shape
 
 # Leaves 0 1 2 of cluster a, 3 4 of b, 5 of c: 2 joins b too early.
