@@ -19,7 +19,7 @@ from urllib.parse import urlparse
 from pytorch_lightning.loggers import CSVLogger, Logger, WandbLogger
 
 from supclust.experiment.config import Settings
-from supclust.tables.split_scores import result_rows, result_summary
+from supclust.model.aggregate import result_rows, result_summary
 
 if TYPE_CHECKING:
     from supclust.data.block import Block, Dataset

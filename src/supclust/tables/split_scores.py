@@ -1,21 +1,18 @@
-"""Scores of every split as rows: small CSV files, which are published, and rows for logs."""
+"""Scores of every split as small CSV files, which are published."""
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from supclust.data.files import write_text
-from supclust.metrics.significance import mean_and_deviation
 from supclust.model.aggregate import METRICS, linkage_order, objective_order
 
 COLUMNS = ["dataset", "source", "objective", "linkage", "split", *METRICS, "alpha", "epochs"]
 DIGITS = 5
-PARTS = ("dev", "test")
-SCORES = ("dendrogram_purity", "precision", "recall", "pairwise_f1")
 
 
 def as_csv(results: Iterable[dict[str, Any]]) -> str:
@@ -73,33 +70,6 @@ def write_folder(folder: Path, results: Sequence[dict[str, Any]]) -> list[Path]:
         write_text(path, as_csv(r for r in results if r["dataset"] == dataset))
         written.append(path)
     return written
-
-
-def result_rows(results: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Column names, and one row per split and linkage, for a logger."""
-    scores = [f"{part}_{score}" for part in PARTS for score in SCORES]
-    columns = ["split", "objective", "linkage", "alpha", "threshold", "epochs", *scores]
-    rows = []
-    for result in results:
-        for linkage, entry in result["linkages"].items():
-            head = [result["split"], result["objective"], linkage]
-            values = [entry[part][score] for part in PARTS for score in SCORES]
-            rows.append([*head, entry["alpha"], entry["threshold"], result["epochs"], *values])
-    return columns, rows
-
-
-def result_summary(results: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Mean over splits per linkage, as ``test/exp/pairwise_f1``, for a logger."""
-    means: dict[str, float] = {}
-    for linkage in results[0]["linkages"] if results else ():
-        entries = [result["linkages"][linkage] for result in results]
-        for part in PARTS:
-            for metric in METRICS:
-                values = [entry[part][metric] for entry in entries]
-                known = [value for value in values if value is not None]
-                if known:
-                    means[f"{part}/{linkage}/{metric}"] = mean_and_deviation(known)[0]
-    return means
 
 
 def _text(value: float | None) -> str:
