@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import fastcluster
 import higra
@@ -13,7 +14,6 @@ from scipy.spatial.distance import pdist, squareform
 import supclust
 from benchmarks.timing import exponent, interleaved, peak_extra_bytes, table
 from supclust.hac import linkages
-from supclust.hac.cpu.workspace import release
 from supclust.metrics import best_threshold, dendrogram_purity
 
 OURS = {
@@ -145,8 +145,10 @@ def growth(sizes: list[int]) -> str:
         }
         for label, value in interleaved(runs, 3).items():
             seconds[label].append(value)
-    release()  # what earlier trees have left for this one
-    extra = peak_extra_bytes(lambda: supclust.linkage(D, "exp", alpha=-1.0)) / D.nbytes
+    with ThreadPoolExecutor(1) as pool:  # a new thread has no memory of earlier trees
+        extra = peak_extra_bytes(
+            lambda: pool.submit(supclust.linkage, D, "exp", alpha=-1.0).result()
+        )
     Z, labels = supclust.linkage(D, "exp", alpha=-1.0), np.arange(len(D)) % 500
     score = interleaved(
         {
@@ -159,7 +161,7 @@ def growth(sizes: list[int]) -> str:
     fits = ", ".join(f"{label} {exponent(sizes, values):.2f}" for label, values in seconds.items())
     return (
         f"Exponent of time in n, {sizes[0]:,} to {sizes[-1]:,}, float32: {fits}.\n"
-        f"Peak extra memory at n = {sizes[-1]:,} (exp, float32): {extra:.2f} matrices.\n"
+        f"Peak extra memory at n = {sizes[-1]:,} (exp, float32): {extra / D.nbytes:.2f} matrices.\n"
         f"At n = {sizes[-1]:,}: tree {built:.2f} s, purity {score['purity'] * 1e3:.1f} ms "
         f"({score['purity'] / built:.2%}), best_threshold {score['threshold'] * 1e3:.1f} ms "
         f"({score['threshold'] / built:.2%})."

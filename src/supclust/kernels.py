@@ -32,10 +32,11 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return partial(kernel, **options)
+    if _DISABLED:
+        return np.errstate(all="ignore")(function)  # compiled code does not warn either
     dispatcher = njit(nogil=True, **options)(function)
-    if not _DISABLED:
-        dispatcher._cache = _Cache(function)
-        dispatcher._cache.dispatcher = dispatcher
+    dispatcher._cache = _Cache(function)
+    dispatcher._cache.dispatcher = dispatcher
     return dispatcher
 
 

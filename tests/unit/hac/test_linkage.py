@@ -33,6 +33,7 @@ def test_result_works_in_scipy(rng: np.random.Generator) -> None:
     assert hierarchy.cophenet(Z).shape == (190,)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_ties_are_broken_as_in_scipy(dtype: type, rng: np.random.Generator) -> None:
     """Exactly, under complete linkage, which does not round."""
@@ -154,6 +155,7 @@ def test_what_cannot_fit_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("method", "matrices"), [("exp", 2), ("average", 1), ("complete", 1), ("single", 0)]
 )
+@pytest.mark.large
 def test_memory_is_asked_for_what_a_method_needs(
     method: str, matrices: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +200,7 @@ def test_a_wrong_block_is_named() -> None:
         linkages([GOOD, GOOD[:2]], "average")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_thread_count_changes_nothing(
     threads: str, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.hac.cpu.merge_rules import choose_representation, merge_pair, point_weight
+from supclust.hac.cpu.scan import GAP, HIGH, INFINITE, LOW, refuse_bad, scan_rows
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.family import EXTREME, LINEAR, LOG, MEAN, infinite_above, infinity_stand_in
-from supclust.hac.validation import GAP, HIGH, INFINITE, LOW, refuse_bad, scan_rows
 from supclust.kernels import kernel
 from supclust.losses.hinge import EQUAL
 

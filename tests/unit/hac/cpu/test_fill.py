@@ -142,6 +142,7 @@ def test_any_layout(rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(linkages([wide[::2]], "average")[0], expected)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("alpha", MEMBERS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_blocks_of_either_form(alpha: float, dtype: type, rng: np.random.Generator) -> None:
@@ -160,7 +161,7 @@ def test_blocks_of_either_form(alpha: float, dtype: type, rng: np.random.Generat
             np.testing.assert_array_equal(tree, one)
 
 
-@pytest.mark.parametrize("n", [9, chain.SMALL + 100])
+@pytest.mark.parametrize("n", [9, pytest.param(chain.SMALL + 100, marks=pytest.mark.large)])
 def test_what_is_wrong_is_refused(n: int, rng: np.random.Generator) -> None:
     condensed = random_condensed(rng, n)
     condensed[0] = np.nan

@@ -79,6 +79,7 @@ def test_without_ties_the_tree_is_the_greedy_one(rng: np.random.Generator) -> No
         np.testing.assert_allclose(tree_of(D, alpha), greedy_tree(D, alpha), rtol=1e-9)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("alpha", [-1.0, 1.0, 0.0, math.inf])
 def test_large_matrices_agree_with_small_ones_path(
@@ -114,6 +115,7 @@ def test_faces_scale_values_stay_finite_in_float32(alpha: float, rng: np.random.
     replay(D.astype(np.float64), Z, alpha, rtol=2e-5)
 
 
+@pytest.mark.large
 def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator) -> None:
     cyclic = np.fromfunction(lambda i, j: ((j - i) % 40) / 40, (40, 40))
     for D in (cyclic, rng.random((40, 40)), np.full((40, 40), math.nan)):
@@ -126,7 +128,10 @@ def test_even_an_unchecked_matrix_cannot_hang_the_chain(rng: np.random.Generator
             assert len(chain.build_tree(D, alpha, 0.0, 1.0)[0]) == n - 1
 
 
-@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 16, 17, 100, 800, 1300])
+@pytest.mark.parametrize(
+    "n",
+    [2, 3, 7, 8, 9, 16, 17, 100, *(pytest.param(n, marks=pytest.mark.large) for n in (800, 1300))],
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_small_trees_are_checked_while_they_are_copied(
     n: int, dtype: type, rng: np.random.Generator
@@ -164,6 +169,7 @@ def test_checked_matrix_is_the_input_where_nothing_is_wrong(rng: np.random.Gener
     assert check_square(D, 0.0).values is D
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("diagonal", [np.nan, np.inf, -np.inf, 1e30, -1e30])
 @pytest.mark.usefixtures("path")
@@ -177,6 +183,7 @@ def test_the_diagonal_may_be_anything(diagonal: float, dtype: type) -> None:
             np.testing.assert_array_equal(tree_of(odd, alpha), tree_of(D, alpha))
 
 
+@pytest.mark.large
 def test_a_diagonal_whose_weight_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far from 0, exp(alpha (0 - centre)) leaves the range of float32, where no pair does."""
     rng = np.random.default_rng(0)

@@ -27,6 +27,7 @@ def _all_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain, "SMALL", 1)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("family", generators.FAMILIES)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_rows_with_several_nearest(family: str, dtype: type) -> None:
@@ -37,6 +38,7 @@ def test_rows_with_several_nearest(family: str, dtype: type) -> None:
         replay(D.astype(np.float64), linkage(D, alpha=alpha), alpha, rtol=TOLERANCE[dtype])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_any_number_of_points_and_steps(
@@ -55,6 +57,7 @@ def test_any_number_of_points_and_steps(
                 np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("family", generators.FAMILIES)
 @pytest.mark.parametrize("constant", ["LARGE_BATCH", "MOST_READ"])
 def test_the_chain_that_takes_over(
@@ -68,6 +71,7 @@ def test_the_chain_that_takes_over(
             replay(D, linkage(D, alpha=alpha), alpha, rtol=TOLERANCE[np.float64])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("alpha", [-1.0, 0.0, math.inf])
 @pytest.mark.parametrize("kind", ["order", "hub"])
 def test_reads_no_more_rows_than_promised(
@@ -97,6 +101,7 @@ def test_reads_no_more_rows_than_promised(
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("levels", [2, 6, 50])
 @pytest.mark.parametrize("alpha", [0.0, 1e39])
 def test_large_numbers_are_clustered_in_float64(
@@ -113,6 +118,7 @@ def test_large_numbers_are_clustered_in_float64(
             replay(D.astype(np.float64), Z, limit, rtol=1e-12)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("alpha", [-1.0, 0.0, 900.0, math.inf])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_threads_do_not_change_a_bit(
