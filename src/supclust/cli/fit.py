@@ -15,8 +15,6 @@ from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
 
 if TYPE_CHECKING:
-    from pytorch_lightning import Callback
-
     from supclust.cli.training_input import TrainingInput
     from supclust.data.block import Block, FloatArray
     from supclust.model.trained import TrainedModel
@@ -207,7 +205,7 @@ def _train(
     return replace(model, record={**model.record, "records": data.records})
 
 
-def _bar() -> AbstractContextManager[list[Callback]]:
+def _bar() -> AbstractContextManager[list[Any]]:
     """A progress bar at a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         return nullcontext([])
