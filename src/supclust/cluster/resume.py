@@ -102,7 +102,7 @@ class PartialOutput:
         return self.folder / f"clusters-{chunk:06d}.npy"
 
     def _is_ours(self) -> bool:
-        """Whether the folder holds a job, or nothing that somebody else could have put there."""
+        """Whether the folder holds a job of this command, or only its lock and drafts."""
         if not self.folder.is_dir():
             return False
         names = {path.name for path in self.folder.iterdir()}

@@ -212,7 +212,7 @@ def plain(config: DictConfig) -> dict[str, Any]:
 def without_targets(config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration that was read from a file beside results, with names instead of classes.
 
-    A ``_target_`` is code that `Settings.build` runs, and results may come from somebody else.
+    A ``_target_`` is code that `Settings.build` runs, and folders of results may be untrusted.
     """
     return {
         key: without_targets(value) if isinstance(value, Mapping) else value
