@@ -118,9 +118,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_output(folder: Path) -> None:
     """Refuse, before anything is read, a folder that a model must not overwrite."""
+    from supclust.model.folder import may_hold_model
+
     if folder.is_file():
         raise ValueError(f"-o needs a folder for the model; {folder} is a file. Choose another.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "model.json").is_file():
+    if not may_hold_model(folder):
         raise ValueError(
             f"-o needs an empty or new folder, or that of an older model; {folder} holds other "
             "things. Choose another."

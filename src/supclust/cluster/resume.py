@@ -1,15 +1,15 @@
 """The folder beside an unfinished output: the clusters of its finished chunks.
 
 ``clusters.parquet.partial/`` holds ``job.json``, a fingerprint of input, model and options, and one
-file per finished chunk. Files are written atomically. The folder is removed once the output is
-complete.
+file per finished chunk. Files are written atomically. The folder is removed, by one rename, once
+the output is complete.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.cluster.chunks import BlockPlan, Ints
+from supclust.data.drafts import remove_folder, remove_leftovers
 from supclust.data.errors import DataError
 from supclust.data.files import atomic_file, read_json, write_json
 
 _JOB, _LOCK = "job.json", "lock"
+_OURS = re.compile(
+    r"lock|\.?(job\.json|clusters-\d+\.npy)(-[0-9a-f]{32})?|spilled-\d+\.arrow", re.ASCII
+)
+"""Names of files that this module and `supclust.cluster.chunks.gather` make."""
 
 
 def fingerprint(path: Path, *parts: str | float | None) -> str:
@@ -49,23 +54,34 @@ class PartialOutput:
     @contextmanager
     def opened(self) -> Iterator[PartialOutput]:
         """Lock the folder. It is kept after an error if a chunk is finished, else removed."""
-        from filelock import FileLock, Timeout
-
+        remove_leftovers(self.folder.parent, self.folder.name)
         if self.folder.exists() and not self._is_ours():
             raise DataError(
                 "is needed for unfinished work, but holds something else; move it away", self.folder
             )
-        self.folder.mkdir(exist_ok=True)
+        with self._locked():
+            self._keep_or_discard()
+            try:
+                yield self
+            except BaseException:
+                if not self.finished():
+                    remove_folder(self.folder)
+                raise
+            remove_folder(self.folder)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the folder's lock."""
+        from filelock import FileLock, Timeout
+
         try:
-            with FileLock(self.folder / _LOCK).acquire(timeout=0):
-                self._keep_or_discard()
-                try:
-                    yield self
-                except BaseException:
-                    if not self.finished():
-                        shutil.rmtree(self.folder)
-                    raise
-                shutil.rmtree(self.folder)
+            while True:
+                self.folder.mkdir(exist_ok=True)
+                with FileLock(self.folder / _LOCK).acquire(timeout=0):
+                    # The process that held it before may have removed the folder.
+                    if (self.folder / _LOCK).exists():
+                        yield
+                        return
         except Timeout:
             raise DataError(
                 "another supclust is writing this output; wait for it, or choose another name",
@@ -83,7 +99,10 @@ class PartialOutput:
 
     def load(self, chunk: int) -> NDArray[np.int32]:
         """Clusters of a finished chunk."""
-        labels: NDArray[np.int32] = np.load(self._file(chunk), allow_pickle=False)
+        try:
+            labels: NDArray[np.int32] = np.load(self._file(chunk), allow_pickle=False)
+        except (OSError, ValueError, EOFError) as problem:
+            raise self._damaged(chunk, str(problem)) from None
         return labels
 
     def clusters(self, plan: BlockPlan) -> tuple[Ints, int]:
@@ -92,21 +111,27 @@ class PartialOutput:
         count = 0
         for chunk in range(plan.n_chunks):
             labels, starts = self.load(chunk), plan.block_starts(chunk)
+            if labels.shape != (starts[-1],) or labels.dtype != np.int32:
+                raise self._damaged(chunk, f"it holds {labels.dtype} {labels.shape}")
             per_block = np.maximum.reduceat(labels, starts[:-1]).astype(np.int64) + 1
             first = count + np.concatenate([[0], np.cumsum(per_block)])
             clusters[plan.rows(chunk)] = labels + np.repeat(first[:-1], np.diff(starts))
             count = int(first[-1])
         return clusters, count
 
+    def _damaged(self, chunk: int, problem: str) -> DataError:
+        return DataError(
+            f"is damaged ({problem}); delete it and run the same command again", self._file(chunk)
+        )
+
     def _file(self, chunk: int) -> Path:
         return self.folder / f"clusters-{chunk:06d}.npy"
 
     def _is_ours(self) -> bool:
-        """Whether the folder holds a job of this command, or only its lock and drafts."""
-        if not self.folder.is_dir():
-            return False
-        names = {path.name for path in self.folder.iterdir()}
-        return _JOB in names or all(name == _LOCK or name.startswith(f".{_JOB}-") for name in names)
+        """Whether the folder holds nothing that this command does not make."""
+        return self.folder.is_dir() and all(
+            _OURS.fullmatch(path.name) and path.is_file() for path in self.folder.iterdir()
+        )
 
     def _keep_or_discard(self) -> None:
         """Keep the finished chunks of this fingerprint, remove everything else."""

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from supclust.data.block import Block, Dataset, n_pairs
+from supclust.data.drafts import remove_leftovers
 from supclust.data.files import atomic_folder, write_json
 
 FORMAT = 1
@@ -104,6 +105,7 @@ def load_entry(entry: Path) -> Dataset | None:
 
 def _store(dataset: Dataset, entry: Path) -> None:
     """Write an entry, unless another process made the same one in the meantime."""
+    remove_leftovers(entry.parent)
     with atomic_folder(entry, replace=False) as draft:
         manifest, arrays = _to_arrays(dataset)
         manifest["arrays"] = {}

@@ -1,23 +1,25 @@
 """Text files to read, and files and folders that are written completely or not at all.
 
-Content is written to a draft beside the target, flushed to disk and renamed. Drafts are made by
-`open`, not by `tempfile`, so that files get the permissions of the process's umask.
+Content is written to a draft beside the target, flushed to disk and renamed; see
+`supclust.data.drafts`. Drafts are not made by `tempfile`, so that files get the permissions of the
+process's umask.
 """
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import math
 import os
 import shutil
-import uuid
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
+from supclust.data.drafts import new_draft, remove_folder, remove_leftovers, swap_folders
 from supclust.data.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,20 +27,19 @@ if TYPE_CHECKING:
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _SWAP_ATTEMPTS = 5
+_CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EINVAL, errno.EACCES, errno.EPERM)
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Path of a draft to write; it is renamed to ``path`` at the end, or deleted after an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = _draft_of(path)
-    try:
+    remove_leftovers(path.parent, path.name)
+    with new_draft(path) as draft:
         yield draft
         with draft.open("rb") as stream:
             os.fsync(stream.fileno())
         os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -50,26 +51,61 @@ def atomic_folder(folder: Path, *, replace: bool = True) -> Iterator[Path]:
         replace: whether a folder that is there already is replaced, or the draft is discarded.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    draft, replaced = _draft_of(folder), _draft_of(folder)
-    draft.mkdir()
-    try:
+    with new_draft(folder, folder=True) as draft:
         yield draft
         for attempt in range(_SWAP_ATTEMPTS):
             try:
                 os.rename(draft, folder)
-                return
+                break
             except OSError:
                 if not folder.is_dir() or attempt == _SWAP_ATTEMPTS - 1:
                     raise
-            if not replace:
-                return
+            # Where folders cannot be exchanged, the old one has another name for a moment.
             try:
-                os.rename(folder, replaced)
+                if not replace or swap_folders(draft, folder):
+                    break
+                remove_folder(folder)
             except FileNotFoundError:
                 continue  # another process moved it away in the meantime
-            shutil.rmtree(replaced)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        # Only now: among the leftovers may be the one complete folder.
+        remove_leftovers(folder.parent, folder.name)
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files of a folder, all of them or none; further files in it are kept.
+
+    The folder is replaced as a whole. One that cannot be renamed, such as a mount point, is written
+    file by file, in the order of ``files``.
+    """
+    folder = folder.resolve()
+    try:
+        with atomic_folder(folder) as draft:
+            for name, content in files.items():
+                write_bytes(draft / name, content)
+            _keep_others(folder, draft, files)
+    except OSError as problem:
+        if problem.errno not in _CANNOT_RENAME or not folder.is_dir():
+            raise
+        for name, content in files.items():
+            write_bytes(folder / name, content)
+
+
+def _keep_others(folder: Path, draft: Path, names: Collection[str]) -> None:
+    """Link everything of a folder into its draft but these files and leftovers of theirs."""
+
+    def link(source: str, target: str) -> None:
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except OSError:
+            shutil.copy2(source, target, follow_symlinks=False)
+
+    for name in names:
+        remove_leftovers(folder, name)
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, draft / path.name, symlinks=True, copy_function=link)
+        elif path.name not in names:
+            link(str(path), str(draft / path.name))
 
 
 def open_text(path: Path) -> IO[str]:
@@ -103,7 +139,12 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON file atomically; infinities become "inf" and "-inf", NaN becomes null."""
-    write_text(path, json.dumps(_encoded(value), indent=1, allow_nan=False) + "\n")
+    write_text(path, json_text(value))
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """A JSON object; infinities become "inf" and "-inf", NaN becomes null."""
+    return json.dumps(_encoded(value), indent=1, allow_nan=False) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -113,10 +154,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return _decoded(value) if isinstance(value, dict) else None
-
-
-def _draft_of(path: Path) -> Path:
-    return path.with_name(f".{path.name}-{uuid.uuid4().hex}")
 
 
 def _encoded(value: Any) -> Any:

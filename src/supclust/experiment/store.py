@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from supclust.data.drafts import remove_leftovers
 from supclust.data.files import atomic_folder, read_json, write_json
 from supclust.model.folder import TRAININGS, numerical_versions, read_model, write_model
 from supclust.model.trained import TrainedModel
@@ -71,6 +72,7 @@ class TrainingStore:
 
     def save(self, models: Mapping[str, TrainedModel]) -> None:
         """Add models trained together, by key; call it with their locks held."""
+        remove_leftovers(self.root)
         # A folder of these names exists only if one of its members is damaged.
         with atomic_folder(self.root / _batch_name(models)) as draft:
             for key, model in models.items():

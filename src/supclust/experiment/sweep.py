@@ -10,9 +10,11 @@ import shutil
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from supclust.data.drafts import held, remove_if_free
 from supclust.data.files import read_json, write_json, write_text
 from supclust.experiment.config import Settings
 from supclust.experiment.progress import SUFFIX, ProgressBar, read_progress
@@ -51,12 +53,20 @@ class Sweep:
     def __init__(self, outputs: Path, sweep_id: str, n_jobs: int = 0) -> None:
         self.outputs, self.n_jobs = outputs, n_jobs
         self.folder = outputs / ".sweeps" / sweep_id
+        self._held = ExitStack()
         self._ended = threading.Event()
         self._bar: threading.Thread | None = None
 
     def start(self) -> None:
-        """Make the folder of the reports, and show a bar if there is a terminal."""
+        """Make the folder of the reports, and show a bar if there is a terminal.
+
+        Folders of sweeps that were killed are removed; a sweep that runs holds a lock on its own.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
+        while not self._held.enter_context(held(self.folder)):  # removed by another that starts
+            self.folder.mkdir(parents=True, exist_ok=True)
+        for other in self.folder.parent.iterdir():
+            remove_if_free(other)
         if sys.stderr.isatty():
             self._bar = threading.Thread(target=self._show_progress, daemon=True)
             self._bar.start()
@@ -97,6 +107,7 @@ class Sweep:
         self._ended.set()
         if self._bar is not None:
             self._bar.join()
+        self._held.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             self.folder.parent.rmdir()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.files import read_json, write_bytes, write_json
+from supclust.data.files import json_text, read_json, write_folder
 from supclust.hac.family import METHODS
 from supclust.model.trained import TrainedModel
 
@@ -24,6 +25,7 @@ TRAININGS = "trainings"
 """Folder of the trainings below the outputs."""
 FORMAT = 1
 """Of model.json; raised when older versions would misread it."""
+_DRAFT = re.compile(r"\.model\.(json|safetensors)-[0-9a-f]{32}")
 _REQUIRED = ("objective", "dissimilarity", "feature_names")
 _KEYS = ("format", *_REQUIRED, "cut", "weights_sha256")  # all others are the record
 
@@ -31,8 +33,8 @@ _KEYS = ("format", *_REQUIRED, "cut", "weights_sha256")  # all others are the re
 def write_model(model: TrainedModel, folder: Path) -> Path:
     """Write a model into a folder, which is made.
 
-    Each file is written completely or not at all, the weights first. A save that is interrupted
-    between the two over an older model is detected by the checksum.
+    The folder is replaced as a whole, see `supclust.data.files.write_folder`. Where that is not
+    possible, a save that is interrupted between the two files is detected by the checksum.
     """
     from safetensors.numpy import save
 
@@ -61,10 +63,22 @@ def write_model(model: TrainedModel, folder: Path) -> Path:
             "Use numbers, strings, lists and dictionaries."
         ) from None
     content = save({name: np.asarray(array, order="C") for name, array in model.weights.items()})
-    write_bytes(folder / WEIGHTS_FILE, content)
     checksum = hashlib.sha256(content).hexdigest()
-    write_json(folder / RECORD_FILE, {**described, "weights_sha256": checksum})
+    record = json_text({**described, "weights_sha256": checksum}).encode()
+    write_folder(folder, {WEIGHTS_FILE: content, RECORD_FILE: record})
     return folder
+
+
+def may_hold_model(folder: Path) -> bool:
+    """Whether a model may be saved here: the folder is new or empty, or all of it is a model's.
+
+    Files of a model without its ``model.json`` are of a save that was killed.
+    """
+    if not folder.is_dir():
+        return not folder.exists()
+    names = {path.name for path in folder.iterdir()}
+    leftover = {name for name in names if _DRAFT.fullmatch(name)}
+    return RECORD_FILE in names or names <= {WEIGHTS_FILE, *leftover}
 
 
 def read_model(folder: Path) -> TrainedModel:

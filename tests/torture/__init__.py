@@ -1,0 +1,1 @@
+"""Faults on purpose: damaged files, full disks, killed processes (``make torture``)."""
