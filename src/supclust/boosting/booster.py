@@ -1,0 +1,171 @@
+"""Boosted trees: a model that is trained by LightGBM and applied without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supclust.boosting.model_text import Trees, read_text
+from supclust.hac.cpu.threads import over_parts, thread_count
+from supclust.kernels import kernel
+
+_ZERO = float(np.float32(1e-35))  # LightGBM counts values up to this size as zero
+_PARALLEL = 20_000  # visits of (row, tree) from which several threads pay off
+
+
+@dataclass(frozen=True)
+class Booster:
+    """A LightGBM model with one output.
+
+    Attributes:
+        trees: what the model computes.
+        feature_names: one per column of the input.
+        objective: as LightGBM writes it, for example ``"binary sigmoid:1"``.
+        text: the model in LightGBM's text form.
+    """
+
+    trees: Trees
+    feature_names: tuple[str, ...]
+    objective: str
+    text: str
+
+    @classmethod
+    def from_text(cls, text: str) -> Booster:
+        """Read and check a model in LightGBM's text form (``lightgbm.Booster.model_to_string``)."""
+        return cls(*read_text(text), text)
+
+    def to_text(self) -> str:
+        """The model in LightGBM's text form."""
+        return self.text
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the input."""
+        return len(self.feature_names)
+
+    def predict_raw(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Raw scores of the rows of X, as ``lightgbm.Booster.predict(X, raw_score=True)``.
+
+        Args:
+            X: (n, d) numbers; NaN where a value is missing.
+
+        Returns:
+            (n,) float64. For a binary objective: log odds.
+
+        Complexity:
+            O(n x trees x depth), on all cores.
+        """
+        rows = self._rows(X)
+        scores = np.empty(len(rows))
+
+        def part(start: int, stop: int) -> None:
+            score_rows(rows[start:stop], self.trees, scores[start:stop])
+
+        visits = len(rows) * self.trees.root.size
+        over_parts(part, len(rows), None if visits >= _PARALLEL else 1)
+        return scores
+
+    def contributions(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Exact Shapley contributions of the features (TreeSHAP). Needs LightGBM.
+
+        Returns:
+            (n, d + 1): a column per feature, then the expected score. Rows sum to the raw score.
+        """
+        contributions = self._lightgbm.predict(self._rows(X), pred_contrib=True)
+        return np.asarray(contributions, dtype=np.float64)
+
+    @cached_property
+    def _lightgbm(self) -> Any:
+        return _lightgbm("contributions of features").Booster(model_str=self.text)
+
+    def _rows(self, X: ArrayLike) -> NDArray[np.floating]:
+        rows = np.asarray(X)
+        if rows.dtype not in (np.float32, np.float64):
+            rows = rows.astype(np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise ValueError(f"X must be (n, {self.n_features}); received shape {rows.shape}.")
+        return np.ascontiguousarray(rows)
+
+
+def train_booster(
+    X: ArrayLike,
+    y: ArrayLike,
+    weight: ArrayLike | None = None,
+    *,
+    objective: str,
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    num_threads: int | None = None,
+) -> Booster:
+    """Train gradient-boosted trees with LightGBM, deterministically.
+
+    Args:
+        X: (n, d) features; NaN where a value is missing.
+        y: (n,) targets.
+        weight: (n,) weights of the rows; 1 by default.
+        objective: LightGBM's name, for example ``"binary"`` or ``"cross_entropy"``.
+        params: further parameters of LightGBM, for example ``{"num_iterations": 200}``.
+        seed: of everything random in it.
+        num_threads: all cores by default. The result does not depend on it.
+    """
+    lightgbm = _lightgbm("training of boosted trees")
+    settings = {
+        **(params or {}),
+        "objective": objective,
+        "seed": seed,
+        "num_threads": num_threads or thread_count(),
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbosity": -1,
+    }
+    rows = np.ascontiguousarray(X)
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    data = lightgbm.Dataset(
+        rows, np.asarray(y), weight=weight, params={"verbosity": -1}, categorical_feature=[]
+    )
+    return Booster.from_text(lightgbm.train(settings, data).model_to_string())
+
+
+@kernel
+def score_row(row: NDArray[np.floating], trees: Trees) -> float:
+    """Raw score of one row: the sum of the leaves that it falls into."""
+    total = 0.0
+    for root in trees.root:
+        node = root
+        while node >= 0:
+            x = float(row[trees.feature[node]])
+            missing = trees.missing[node]
+            if abs(x) <= _ZERO or (x != x and missing != 2):
+                x = 0.0
+            if (missing == 2 and x != x) or (missing == 1 and x == 0.0):
+                left = trees.missing_left[node]
+            else:
+                left = x <= trees.threshold[node]
+            node = trees.left[node] if left else trees.right[node]
+        total += trees.value[~node]
+    return total
+
+
+@kernel
+def score_rows(rows: NDArray[np.floating], trees: Trees, scores: NDArray[np.float64]) -> None:
+    """Write the raw scores of the rows."""
+    for i in range(rows.shape[0]):
+        scores[i] = score_row(rows[i], trees)
+
+
+def _lightgbm(purpose: str) -> ModuleType:
+    try:
+        import lightgbm
+    except ImportError:
+        raise ImportError(
+            f"{purpose.capitalize()} needs LightGBM: pip install 'supclust[train]'."
+        ) from None
+    module: ModuleType = lightgbm
+    return module
