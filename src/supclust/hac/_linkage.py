@@ -13,9 +13,8 @@ from supclust.hac.cpu import dispatch
 from supclust.hac.cpu.dispatch import Tree, build_small, build_tree
 from supclust.hac.cpu.fill import Floats, fill_square, points_of
 from supclust.hac.cpu.forest import grow
-from supclust.hac.cpu.workspace import return_large_workspaces, workspace
 from supclust.hac.family import alpha_of, is_weighted, overflows
-from supclust.hac.memory import require_memory
+from supclust.hac.memory import require_memory, return_large_workspaces, workspace
 from supclust.hac.validation import as_floats, check_square
 
 

@@ -1,13 +1,79 @@
-"""Refuse a matrix that cannot fit in memory before anything is allocated."""
+"""Memory of a tree: what the system can still give, and workspaces kept from call to call.
+
+A tree destroys one or two matrices. Fresh pages from the system take longer to touch for the first
+time than the tree takes, so each thread keeps its workspaces. The pages of a large one are returned
+lazily after the call (MADV_FREE): they stay in place until the system needs them. Nothing here is
+public.
+"""
 
 from __future__ import annotations
 
+import mmap
 import os
+import threading
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
-from supclust.hac.cpu.workspace import release
+import numpy as np
+from numpy.typing import NDArray
 
 _ALWAYS_FITS = 2**24
+_KEPT_BYTES = 2**26  # kept as they are: the two matrices of 2,000 points in float64
+_LARGEST_SHARE = 0.25  # of the machine's memory; larger workspaces are allocated for one call
+
+
+class _Kept(threading.local):
+    """Workspaces of one thread by purpose."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, mmap.mmap] = {}
+
+
+_kept = _Kept()
+
+
+def workspace(purpose: str, numbers: int, dtype: np.dtype[np.generic]) -> NDArray[np.floating]:
+    """Return an uninitialised array; this thread's next call may return the same memory.
+
+    Args:
+        purpose: Name of the workspace; those of different names do not overlap.
+        numbers: Length of the array.
+        dtype: Its float type.
+    """
+    needed = numbers * dtype.itemsize
+    if needed == 0 or needed > _largest():
+        return np.empty(numbers, dtype)
+    pages = _kept.pages.get(purpose)
+    if pages is None or len(pages) < needed:
+        pages = None
+        _kept.pages.pop(purpose, None)  # freed first: the old and the new need not coexist
+        pages = mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        with suppress(OSError):  # a system without large pages
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        _kept.pages[purpose] = pages
+    return np.frombuffer(pages, np.uint8)[:needed].view(dtype)
+
+
+def return_large_workspaces() -> None:
+    """Return this thread's large workspaces lazily to the system; their contents are lost."""
+    for pages in _kept.pages.values():
+        if len(pages) > _KEPT_BYTES:
+            with suppress(OSError):  # locked pages stay in memory
+                pages.madvise(mmap.MADV_FREE)
+
+
+def release() -> None:
+    """Free this thread's workspaces at once, except arrays that are in use."""
+    _kept.pages.clear()
+
+
+@lru_cache(maxsize=1)
+def _largest() -> float:
+    """Bytes that a kept workspace has at most; 0 where pages cannot be returned lazily."""
+    if not hasattr(mmap, "MADV_FREE") or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return 0.0
+    return _LARGEST_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def available_bytes() -> int | None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FILES = ("cpu/simd", "cpu/test_merge_rules.py", "cpu/test_nn_chain.py", "cpu/test_workspace.py")
+FILES = ("cpu/simd", "cpu/test_merge_rules.py", "cpu/test_nn_chain.py", "test_memory.py")
 SHORT = "not lowest_of_its_time or (random and float32) or huge_values"
 
 

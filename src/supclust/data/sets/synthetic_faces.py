@@ -6,10 +6,13 @@ lighting and one pass over the points.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from supclust.data.block import ByteArray, IntArray
-from supclust.data.sets.head_surface import Points, Surface, build_surface, draw_person
+if TYPE_CHECKING:
+    from supclust.data.block import ByteArray, IntArray
+    from supclust.data.sets.head_surface import Points, Surface
 
 VERSION = 1
 HEIGHT, WIDTH = 56, 46
@@ -41,6 +44,8 @@ def render_faces(seed: int = 0) -> tuple[ByteArray, IntArray]:
 
 
 def _render_person(rng: np.random.Generator, count: int) -> ByteArray:
+    from supclust.data.sets.head_surface import build_surface, draw_person
+
     person = draw_person(rng)
     surface = build_surface(person)
     lamp_x, lamp_y = rng.uniform(-0.5, 0.7), rng.uniform(0.3, 0.8)

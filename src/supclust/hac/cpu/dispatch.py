@@ -16,9 +16,8 @@ from supclust.hac.cpu.merge_rules import settings
 from supclust.hac.cpu.nn_chain import Floats, Ints, merge_all, numbers_needed, split_workspace
 from supclust.hac.cpu.numbering import number_linkage, number_merges
 from supclust.hac.cpu.prim import prim
-from supclust.hac.cpu.workspace import workspace
 from supclust.hac.family import is_weighted, overflows
-from supclust.hac.memory import require_memory
+from supclust.hac.memory import require_memory, workspace
 
 Tree = tuple[Ints, Floats, Ints]
 

@@ -12,7 +12,7 @@ import supclust
 from supclust.hac import linkages
 from supclust.hac.cpu import dispatch as chain
 from supclust.hac.cpu.fill import TILE, copy_checked, points_of, unfold_checked
-from supclust.hac.cpu.workspace import workspace
+from supclust.hac.memory import workspace
 
 DTYPES = [np.float32, np.float64]
 SIZES = (*range(2, 70), 127, 128, 129, 300)  # around every multiple of a tile

@@ -27,8 +27,8 @@ from supclust.hac.cpu.large.pending_merges import (
 from supclust.hac.cpu.merge_rules import Settings
 from supclust.hac.cpu.nn_chain import Floats, Ints, nn_chain, numbers_needed, split_workspace
 from supclust.hac.cpu.threads import over_parts
-from supclust.hac.cpu.workspace import workspace
 from supclust.hac.family import LINEAR
+from supclust.hac.memory import workspace
 from supclust.kernels import kernel
 
 COMPACT_BELOW = 0.5  # share of live columns at which the matrix is compacted

@@ -136,7 +136,7 @@ def test_threads_do_not_change_a_bit(
 def test_memory_that_is_not_kept(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     D = squareform(pdist(rng.normal(size=(150, 3))))
     expected = linkage(D, alpha=-1.0)
-    monkeypatch.setattr("supclust.hac.cpu.workspace._largest", lambda: 0.0)
+    monkeypatch.setattr("supclust.hac.memory._largest", lambda: 0.0)
     np.testing.assert_array_equal(linkage(D, alpha=-1.0), expected)
 
 

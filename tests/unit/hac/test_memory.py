@@ -10,14 +10,13 @@ import pytest
 
 from supclust.hac import linkage, memory
 from supclust.hac.cpu import dispatch
-from supclust.hac.cpu import workspace as module
 from supclust.hac.cpu.nn_chain import numbers_needed, split_workspace
-from supclust.hac.cpu.workspace import release, return_large_workspaces, workspace
+from supclust.hac.memory import release, return_large_workspaces, workspace
 
 F64 = np.dtype(np.float64)
 
 needs_lazy_return = pytest.mark.skipif(
-    not module._largest(), reason="needs a system that takes memory back lazily"
+    not memory._largest(), reason="needs a system that takes memory back lazily"
 )
 
 
@@ -51,7 +50,7 @@ def test_another_thread_has_its_own() -> None:
 
 
 def test_more_than_its_share_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_largest", lambda: 1000.0)
+    monkeypatch.setattr(memory, "_largest", lambda: 1000.0)
     assert not np.shares_memory(workspace("test", 10000, F64), workspace("test", 10000, F64))
 
 
@@ -63,7 +62,7 @@ def test_large_trees_return_their_memory_and_can_use_it_again(
     D = rng.random((150, 150))
     D += D.T
     expected = linkage(D, alpha=-1.0)
-    monkeypatch.setattr(module, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(memory, "_KEPT_BYTES", 0)
     for _ in range(3):
         np.testing.assert_array_equal(linkage(D, alpha=-1.0), expected)
 
@@ -93,7 +92,7 @@ def test_only_large_pages_are_returned_and_locked_ones_stay(
         "locked": Pages(2**30, True),
         "large": Pages(2**30, False),
     }
-    monkeypatch.setattr(module._kept, "pages", pages)
+    monkeypatch.setattr(memory._kept, "pages", pages)
     return_large_workspaces()
     assert [page.advice for page in pages.values()] == [[], [], [mmap.MADV_FREE]]
 
@@ -103,11 +102,11 @@ def test_workspaces_are_freed_before_a_matrix_is_refused(monkeypatch: pytest.Mon
     workspace("test", 2500, F64)
 
     def available() -> int:
-        return 2**10 if module._kept.pages else 2**30  # as in a container: what is kept is used
+        return 2**10 if memory._kept.pages else 2**30  # as in a container: what is kept is used
 
     monkeypatch.setattr(memory, "available_bytes", available)
     memory.require_memory(2**25, "a test")
-    assert not module._kept.pages
+    assert not memory._kept.pages
     monkeypatch.setattr(memory, "available_bytes", lambda: 2**10)
     with pytest.raises(ValueError, match="a test needs"):
         memory.require_memory(2**25, "a test")
