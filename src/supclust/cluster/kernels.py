@@ -11,16 +11,16 @@ import numpy as np
 from supclust.data.records.compare_kernel import new_marks, score_rows
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.nn_chain import merge_all
+from supclust.hac.cpu.numbering import root_of
 from supclust.hac.cpu.simd.argmin import argmax, argmin
 from supclust.kernels import kernel
 
 
 @kernel
-def _root(parent, i):
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
+def _square_at(squares, offset, n):
+    """The matrix of a block of n points at ``offset``; an empty one where the block has none."""
+    side = n if 2 <= n < SMALL else 0
+    return squares[offset : offset + side * side].reshape(side, side)
 
 
 @kernel
@@ -33,14 +33,14 @@ def _label(pairs, heights, threshold, n_clusters, labels):
     else:
         order = np.flatnonzero(heights.astype(np.float64) <= threshold)
     for k in order:
-        a, b = _root(parent, pairs[k, 0]), _root(parent, pairs[k, 1])
+        a, b = root_of(parent, pairs[k, 0]), root_of(parent, pairs[k, 1])
         if a < b:  # the first point of a cluster is its root, so numbers come in order
             parent[b] = a
         else:
             parent[a] = b
     count = 0
     for i in range(n):
-        root = _root(parent, i)
+        root = root_of(parent, i)
         if root == i:
             labels[i] = count
             count += 1
@@ -116,10 +116,10 @@ def fill_points(points, starts, weight, bias, begin, end, squares):
     offset = 0
     for k in range(begin, end):
         first, n = starts[k], starts[k + 1] - starts[k]
-        if n < 2 or n >= SMALL:
+        psi = _square_at(squares, offset, n)
+        offset += psi.size
+        if psi.size == 0:
             continue
-        psi = squares[offset : offset + n * n].reshape(n, n)
-        offset += n * n
         across = np.empty((points.shape[1], n), np.float32)
         for i in range(n):
             for f in range(points.shape[1]):
@@ -137,10 +137,10 @@ def fill_records(records, layout, starts, weight, bias, begin, end, squares):
     offset = 0
     for k in range(begin, end):
         first, n = starts[k], starts[k + 1] - starts[k]
-        if n < 2 or n >= SMALL:
+        psi = _square_at(squares, offset, n)
+        offset += psi.size
+        if psi.size == 0:
             continue
-        psi = squares[offset : offset + n * n].reshape(n, n)
-        offset += n * n
         features = np.empty((n, weight.size), np.float32)
         rows = np.arange(first, first + n)
         score_rows(records, layout, rows, 0, n, weight, bias, psi, features, marks)
@@ -156,12 +156,12 @@ def label_squares(squares, starts, cut, labels, counts, begin, end):
         counts[k] = n if n < 2 else -1
         if n == 1:
             labels[starts[k]] = 0
-        if n < 2 or n >= SMALL:
+        psi = _square_at(squares, offset, n)
+        offset += psi.size
+        if psi.size == 0:
             continue
         if buffer.size < n * n:
             buffer = np.empty(n * n, squares.dtype)
-        psi = squares[offset : offset + n * n].reshape(n, n)
-        offset += n * n
         low, high = _square_range(psi)
         weight = buffer[: n * n].reshape(n, n)
         counts[k] = _cluster_square(psi, weight, low, high, cut, labels[starts[k] : starts[k + 1]])
@@ -212,10 +212,10 @@ def fill_components(i, j, value, ends, starts, missing, begin, end, squares):
     offset = 0
     for k in range(begin, end):
         n = starts[k + 1] - starts[k]
-        if n < 2 or n >= SMALL:
+        psi = _square_at(squares, offset, n)
+        offset += psi.size
+        if psi.size == 0:
             continue
-        psi = squares[offset : offset + n * n].reshape(n, n)
-        offset += n * n
         psi[:] = missing
         for e in range(ends[k], ends[k + 1]):
             psi[i[e], j[e]] = value[e]

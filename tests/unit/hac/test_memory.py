@@ -10,7 +10,7 @@ import pytest
 
 from supclust.hac import linkage, memory
 from supclust.hac.cpu import dispatch
-from supclust.hac.cpu.nn_chain import numbers_needed, split_workspace
+from supclust.hac.cpu.chain_rows import numbers_needed, split_workspace
 from supclust.hac.memory import release, return_large_workspaces, workspace
 
 F64 = np.dtype(np.float64)

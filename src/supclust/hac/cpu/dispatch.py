@@ -11,9 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.hac.cpu.chain_rows import numbers_needed, split_workspace
 from supclust.hac.cpu.fill import fill_square
 from supclust.hac.cpu.merge_rules import settings
-from supclust.hac.cpu.nn_chain import Floats, Ints, merge_all, numbers_needed, split_workspace
+from supclust.hac.cpu.nn_chain import Floats, Ints, merge_all
 from supclust.hac.cpu.numbering import number_linkage, number_merges
 from supclust.hac.cpu.prim import prim
 from supclust.hac.family import is_weighted, overflows

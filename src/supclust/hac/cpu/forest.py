@@ -11,9 +11,10 @@ from numba import types
 from numba.np.numpy_support import carray
 from numpy.typing import NDArray
 
+from supclust.hac.cpu.chain_rows import numbers_needed, split_workspace
 from supclust.hac.cpu.dispatch import SMALL, build_tree
 from supclust.hac.cpu.fill import copy_checked, square_of, unfold_checked
-from supclust.hac.cpu.nn_chain import Floats, Ints, merge_all, numbers_needed, split_workspace
+from supclust.hac.cpu.nn_chain import Floats, Ints, merge_all
 from supclust.hac.cpu.numbering import join_sorted, order_of
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.validation import check_square

@@ -1,12 +1,7 @@
 """The nearest-neighbour chain on one matrix, and the trees that fit the cache.
 
-A merge rewrites one row. The other rows are brought up to date when they are read next: for every
-cluster formed since, one number is copied from that cluster's row. That is a quarter of the memory
-traffic of writing the column at once, and no arithmetic. When about half of the clusters are gone,
-the matrix is compacted.
-
-Matrices are flat and rows are offsets, because a slice costs Numba more than the search of a short
-row. Offsets are unsigned, because a signed index is tested for being negative.
+A merge rewrites one row. The other rows are brought up to date when they are read next
+(`chain_rows`). When about half of the clusters are gone, the matrix is compacted.
 """
 
 from __future__ import annotations
@@ -15,12 +10,16 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from supclust.hac.cpu.merge_rules import (
-    merge_points,
-    merge_rows,
-    merge_with_point,
-    settings,
+from supclust.hac.cpu.chain_rows import (
+    compact,
+    compact_weight_rows,
+    drop_outdated,
+    gather_weights,
+    gather_weights_of_two,
+    update_row,
+    update_weights,
 )
+from supclust.hac.cpu.merge_rules import merge_points, merge_rows, merge_with_point, settings
 from supclust.hac.cpu.prim import prim
 from supclust.hac.cpu.simd.argmin import argmin_beyond
 from supclust.hac.family import LINEAR, LOG
@@ -30,21 +29,6 @@ Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
 _COMPACT_FROM = 32  # clusters below which a smaller matrix gains nothing
-_ALIGNED = 16  # numbers, at a multiple of which weights begin
-
-
-@register_jitable(inline="always")
-def numbers_needed(n: int, weighted: bool) -> int:
-    """Return how many numbers the workspace of a tree of n points holds; see `split_workspace`."""
-    return -(-n * n // _ALIGNED) * _ALIGNED + (n if weighted else 1) * n
-
-
-@register_jitable(inline="always")
-def split_workspace(workspace: Floats, n: int, weighted: bool) -> tuple[Floats, Floats]:
-    """Return an (n, n) matrix of linkages and one of weights; without weights, of one row."""
-    start = -(-n * n // _ALIGNED) * _ALIGNED
-    rows = n if weighted else 1
-    return workspace[: n * n].reshape(n, n), workspace[start : start + rows * n].reshape(rows, n)
 
 
 @register_jitable(inline="always")
@@ -68,17 +52,8 @@ def merge_all(
     else:
         n = psi.shape[0]
         rule, alpha_in, centre = settings(psi, alpha, low, high)
-        nn_chain(
-            rule,
-            psi,
-            weight,
-            alpha_in,
-            centre,
-            np.ones(n, np.int32),
-            np.arange(n),
-            pairs,
-            heights,
-        )
+        size, leaf = np.ones(n, np.int32), np.arange(n)
+        nn_chain(rule, psi, weight, alpha_in, centre, size, leaf, pairs, heights)
 
 
 @kernel(error_model="numpy")
@@ -144,12 +119,12 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
             column = np.full(width, -1, np.int32)
             for c in range(alive):
                 column[columns[c]] = c
-            top = _drop_outdated(formed, recent, recent_version, top)
-            _compact(psi, width, columns, columns)
+            top = drop_outdated(formed, recent, recent_version, top)
+            compact(psi, width, columns, columns)
             if rule >= LINEAR:
-                used = _compact_weight_rows(weight_row, size, columns, free_rows)
+                used = compact_weight_rows(weight_row, size, columns, free_rows)
                 free = alive - used.size
-                _compact(weight, width, used, columns)
+                compact(weight, width, used, columns)
             for c in range(alive):
                 k = columns[c]
                 size[c], leaf[c], formed[c], distance[c] = size[k], leaf[k], formed[k], distance[k]
@@ -176,7 +151,7 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
             y = nearest[x]
             at = formed[max(y, 0)]
             if (y < 0) | (at < 0) | (at > nearest_version[x]):
-                _update_row(psi, width, x, row_version[x], recent, recent_version, top)
+                update_row(psi, width, x, row_version[x], recent, recent_version, top)
                 row_version[x] = merges
                 y = argmin_beyond(psi, x * width, width, barrier)
                 if np.uint64(y) == x or barrier[y] != 0:
@@ -202,7 +177,7 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
         heights[merges] = distance[x]
         into, other = u * width, v * width
         for r in (u, v):
-            _update_row(psi, width, r, row_version[r], recent, recent_version, top)
+            update_row(psi, width, r, row_version[r], recent, recent_version, top)
         if rule < LINEAR:
             share = kind.type(size[v] / (size[u] + size[v]))
             merge_rows(rule, psi, into, psi, other, weight, into, weight, other, width, share, one)
@@ -215,37 +190,26 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
                     for i in range(width):
                         weight[ours + i] = 0
                 if rule == LOG or size[r] > 1:
-                    _update_weights(
+                    update_weights(
                         weight, weight_row, width, r, weight_version[r], recent, recent_version, top
                     )
             if rule == LOG or (size[u] > 1 and size[v] > 1):
                 ours, theirs = np.uint64(weight_row[u]) * width, np.uint64(weight_row[v]) * width
                 merge_rows(
-                    rule,
-                    psi,
-                    into,
-                    psi,
-                    other,
-                    weight,
-                    ours,
-                    weight,
-                    theirs,
-                    width,
-                    one,
-                    alpha,
+                    rule, psi, into, psi, other, weight, ours, weight, theirs, width, one, alpha
                 )
                 free_rows[free] = weight_row[v]
                 free += 1
             elif size[u] > 1 or size[v] > 1:
                 p, q = (u, v) if size[u] == 1 else (v, u)
-                _gather_weights(weight, weight_row, width, p, known, recent, top)
+                gather_weights(weight, weight_row, width, p, known, recent, top)
                 weight_row[u] = weight_row[q]
                 ours = np.uint64(weight_row[u]) * width
                 merge_with_point(
                     psi, into, other, p == u, weight, ours, known, width, size, alpha, centre
                 )
             else:
-                _gather_weights_of_two(weight, weight_row, width, u, v, known, recent, top)
+                gather_weights_of_two(weight, weight_row, width, u, v, known, recent, top)
                 free -= 1
                 weight_row[u] = free_rows[free]
                 ours = np.uint64(weight_row[u]) * width
@@ -260,54 +224,10 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
         nearest[u] = -1
         alive -= 1
         if top >= min(n, current + current // 8 + 4):
-            top = _drop_outdated(formed, recent, recent_version, top)
+            top = drop_outdated(formed, recent, recent_version, top)
         recent[top] = u
         recent_version[top] = merges + 1
         top += 1
-
-
-@kernel(error_model="numpy")
-def _update_row(flat, width, x, version, recent, recent_version, top):
-    """Copy into row x its linkages to the clusters formed after ``version``, from their rows.
-
-    For clusters that are gone or have merged again, it copies what is never read, or the same
-    number twice.
-    """
-    row = x * width
-    i = top
-    while i > 0 and recent_version[i - 1] > version:
-        i -= 1
-        u = np.uint64(recent[i])
-        flat[row + u] = flat[u * width + x]
-
-
-@kernel(error_model="numpy")
-def _update_weights(flat, weight_row, width, x, version, recent, recent_version, top):
-    """As `_update_row` for the weights, whose rows are in ``weight_row``."""
-    row = np.uint64(weight_row[x]) * width
-    i = top
-    while i > 0 and recent_version[i - 1] > version:
-        i -= 1
-        u = recent[i]
-        flat[row + np.uint64(u)] = flat[np.uint64(weight_row[u]) * width + x]
-
-
-@kernel(error_model="numpy")
-def _gather_weights(flat, weight_row, width, x, known, recent, top):
-    """Write the weights of x, a single point, to all merged clusters to ``known``."""
-    for i in range(top):
-        u = np.uint64(recent[i])
-        known[u] = flat[np.uint64(weight_row[u]) * width + x]
-
-
-@kernel(error_model="numpy")
-def _gather_weights_of_two(flat, weight_row, width, x, z, known, recent, top):
-    """As `_gather_weights`; those of z follow at ``known[width:]``."""
-    for i in range(top):
-        u = np.uint64(recent[i])
-        row = np.uint64(weight_row[u]) * width
-        known[u] = flat[row + x]
-        known[width + u] = flat[row + z]
 
 
 @kernel(error_model="numpy")
@@ -317,49 +237,3 @@ def _any_other(barrier, x):
     while y == x or barrier[y] != 0:
         y += 1
     return y
-
-
-@kernel(error_model="numpy")
-def _drop_outdated(formed, recent, recent_version, top):
-    """Remove clusters that are gone or have merged again; returns how many are left."""
-    kept = np.uint64(0)
-    for i in range(np.uint64(top)):
-        u, at = recent[i], recent_version[i]
-        recent[kept] = u  # always: a branch would be mispredicted every other time
-        recent_version[kept] = at
-        kept += np.uint64(formed[u] == at)
-    return np.int64(kept)
-
-
-@kernel(error_model="numpy")
-def _compact(flat, width, rows, columns):
-    """Keep the rows and columns listed, both ascending, in the same memory.
-
-    Every number moves forward or stays, so none is overwritten before it is read.
-    """
-    m = np.uint64(columns.size)
-    for r in range(np.uint64(rows.size)):
-        row = rows[r] * width
-        for c in range(m):
-            flat[r * m + c] = flat[row + columns[c]]
-
-
-@kernel(error_model="numpy")
-def _compact_weight_rows(weight_row, size, columns, free_rows):
-    """Return the rows of weights in use, ascending, and renumber ``weight_row`` by new columns."""
-    owner = np.full(weight_row.size, -1, np.int32)
-    for c in range(columns.size):
-        k = columns[c]
-        weight_row[c], row = -1, weight_row[k]
-        if size[k] > 1:
-            owner[row] = c
-    used = np.empty(columns.size, np.uint64)
-    count = 0
-    for row in range(owner.size):
-        if owner[row] >= 0:
-            used[count] = row
-            weight_row[owner[row]] = count
-            count += 1
-    for row in range(count, columns.size):
-        free_rows[columns.size - 1 - row] = row
-    return used[:count]

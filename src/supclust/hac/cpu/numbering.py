@@ -79,8 +79,8 @@ def join_sorted(pairs, children, sizes):
     node = np.arange(n)
     points = np.ones(n, np.int64)
     for k in range(n - 1):
-        a = _root(parent, pairs[k, 0])
-        b = _root(parent, pairs[k, 1])
+        a = root_of(parent, pairs[k, 0])
+        b = root_of(parent, pairs[k, 1])
         children[k, 0] = min(node[a], node[b])
         children[k, 1] = max(node[a], node[b])
         if points[a] < points[b]:
@@ -92,7 +92,8 @@ def join_sorted(pairs, children, sizes):
 
 
 @kernel
-def _root(parent, i):
+def root_of(parent, i):
+    """Root of i in a union-find, with path halving."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from supclust.hac.cpu.chain_rows import numbers_needed, split_workspace
 from supclust.hac.cpu.large.neighbour_candidates import find_all_candidates, new_candidates
 from supclust.hac.cpu.large.pair_batches import (
     choose_pairs,
@@ -25,7 +26,7 @@ from supclust.hac.cpu.large.pending_merges import (
     weigh_row,
 )
 from supclust.hac.cpu.merge_rules import Settings
-from supclust.hac.cpu.nn_chain import Floats, Ints, nn_chain, numbers_needed, split_workspace
+from supclust.hac.cpu.nn_chain import Floats, Ints, nn_chain
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.family import LINEAR
 from supclust.hac.memory import workspace
