@@ -6,6 +6,9 @@ import numpy as np
 
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
+from supclust.objectives import BASELINES, OBJECTIVES
+
+TRAINED = [name for name in OBJECTIVES if name not in BASELINES]
 
 
 def vector_block(

@@ -99,6 +99,11 @@ def _check_combinations(config: Mapping[str, Any]) -> None:
             f"dissimilarity={name} works on points; dataset={dataset['name']} has features of "
             "pairs. Use dissimilarity=auto or dissimilarity=linear."
         )
+    if of_pairs and config["objective"]["name"] in ("euclidean", "rca"):
+        raise ValueError(
+            f"objective={config['objective']['name']} works on points; dataset={dataset['name']} "
+            "has features of pairs. Use objective=logistic or objective=boosted."
+        )
     if (recipe["threshold"] == "auto") != (recipe["margin"] == "auto"):
         raise ValueError(
             "recipe.threshold and recipe.margin are both auto or both numbers; received "

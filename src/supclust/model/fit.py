@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytorch_lightning as pl
 
 from supclust.data.block import Block
@@ -20,11 +21,17 @@ from supclust.hac.family import alpha_of
 from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
 from supclust.model.options import FitOptions as FitOptions
-from supclust.model.options import build_objective, linkage_and_alpha, spec_of_options
+from supclust.model.options import (
+    build_baseline,
+    build_objective,
+    linkage_and_alpha,
+    spec_of_options,
+)
 from supclust.model.recipe import AUTO_MARGIN, complete_recipe, starting_distance
-from supclust.model.spec import set_weights
+from supclust.model.selection import choose_alpha
+from supclust.model.spec import set_weights, spec_of_name
 from supclust.model.trained import TrainedModel
-from supclust.objectives import Objective, fit_alpha, quiet_trainer
+from supclust.objectives import Baseline, Objective, fit_alpha, quiet_trainer
 from supclust.objectives.history import curves
 
 
@@ -56,6 +63,12 @@ def fit_splits(
     Returns:
         One model per split, without linkage and cut; the record holds epochs, time and losses.
     """
+    baseline = build_baseline(options)
+    if baseline is not None:
+        return [
+            _computed(baseline, part, feature_names, options, split)
+            for part, split in zip(parts, splits, strict=True)
+        ]
     objective, settings = build_objective(options, parts, splits)
     data = _data(objective, settings, parts, options)
     trainer = trainer or make_trainer(options, settings["max_epochs"])
@@ -157,6 +170,32 @@ def fit_model(
     model = replace(model, linkage=linkage, alpha=alpha_of(linkage, alpha))
     model = choose_cut(replace(model, record={**model.record, **facts}), dev or train)
     return replace(model, record={**model.record, "spread": spread(model, dev or train)})
+
+
+def _computed(
+    baseline: Baseline,
+    part: DatasetSplit,
+    feature_names: Sequence[str],
+    options: FitOptions,
+    split: int,
+) -> TrainedModel:
+    """The model of a baseline, with the best alpha of the grid."""
+    start, kind = time.perf_counter(), part.train[0].kind
+    baseline.check_kind(kind)
+    weights = baseline.fit(part.train)
+    floats = np.float64 if options.precision == 64 else np.float32
+    model = TrainedModel(
+        spec_of_name(baseline.dissimilarity, kind, len(feature_names)),
+        {
+            name: array.astype(floats) if array.dtype.kind == "f" else array
+            for name, array in weights.items()
+        },
+        baseline.name,
+        tuple(feature_names),
+    )
+    alpha = choose_alpha(model, [*part.train, *part.dev])
+    record = {"split": split, "splits_together": 1, "epochs": 0, "alpha": alpha, **curves([], 0)}
+    return replace(model, record={**record, "seconds": time.perf_counter() - start})
 
 
 def _record(objective: Objective, position: int, seconds: float) -> dict[str, Any]:

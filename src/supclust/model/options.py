@@ -24,7 +24,7 @@ from supclust.model.spec import (
     spec_of_module,
     spec_of_name,
 )
-from supclust.objectives import Objective, objective_class
+from supclust.objectives import OBJECTIVES, Baseline, Objective, objective_class
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class FitOptions:
         accelerator: ``cpu`` or ``gpu``.
     """
 
-    objective: str | Callable[..., Objective] | Objective = "exp_alpha"
+    objective: str | Callable[..., Objective | Baseline] | Objective = "exp_alpha"
     linkage: str | float | ExpLinkHAC = "exp"
     dissimilarity: str | partial[Dissimilarity] | Dissimilarity | nn.Module = "auto"
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def build_objective(
     if isinstance(options.objective, Objective):
         return _copy_of(options.objective, options).to(dtype=options.dtype), settings
     given = options.objective
-    make = objective_class(given) if isinstance(given, str) else given
+    make: Any = objective_class(given) if isinstance(given, str) else given
     wrong = isinstance(make, type) and not issubclass(make, Objective)
     if not callable(make) or wrong:
         raise ValueError(
@@ -92,8 +92,29 @@ def build_objective(
     automatic = settings["threshold"] == "auto"
     units = [starting_distance(part.train) for part in parts] if automatic else None
     module = build_dissimilarity(options, block.kind, block.d, splits)
-    objective = make(module, make_recipe(settings), seed=options.seed, units=units)
+    objective: Objective = make(module, make_recipe(settings), seed=options.seed, units=units)
     return objective.to(dtype=options.dtype), settings
+
+
+def build_baseline(options: FitOptions) -> Baseline | None:
+    """The baseline that the options name; ``None`` for an objective that is trained."""
+    given = options.objective
+    make: Any = OBJECTIVES.load(given) if isinstance(given, str) else given
+    chosen = make.func if isinstance(make, partial) else make
+    if not (isinstance(chosen, type) and issubclass(chosen, Baseline)):
+        return None
+    if options.dissimilarity not in ("auto", chosen.dissimilarity):
+        raise ValueError(
+            f"objective {chosen.name!r} computes a {chosen.dissimilarity} dissimilarity; received "
+            f"dissimilarity {_name_of(options.dissimilarity)}. Leave it out."
+        )
+    baseline: Baseline = make(seed=options.seed)
+    return baseline
+
+
+def _name_of(dissimilarity: Any) -> str:
+    made = dissimilarity.func if isinstance(dissimilarity, partial) else dissimilarity
+    return repr(made if isinstance(made, str) else getattr(made, "name", type(made).__name__))
 
 
 def _copy_of(objective: Objective, options: FitOptions) -> Objective:

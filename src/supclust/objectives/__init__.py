@@ -13,6 +13,10 @@ from supclust.registry import Registry
 if TYPE_CHECKING:
     from supclust.objectives.all_pairs import AllPairs as AllPairs
     from supclust.objectives.base import Objective as Objective
+    from supclust.objectives.baselines import RCA as RCA
+    from supclust.objectives.baselines import Baseline as Baseline
+    from supclust.objectives.baselines import Euclidean as Euclidean
+    from supclust.objectives.baselines import Logistic as Logistic
     from supclust.objectives.best import Best as Best
     from supclust.objectives.exp_alpha import ExpAlpha as ExpAlpha
     from supclust.objectives.exp_minus import ExpMinus as ExpMinus
@@ -36,20 +40,23 @@ _MODULES = {
     "exp_plus": ("ExpPlus",),
     "exp_alpha": ("ExpAlpha",),
     "base": ("Objective",),
+    "baselines": ("Baseline", "Euclidean", "RCA", "Logistic"),
     "explink": ("fit_alpha",),
     "recipe": ("Recipe",),
     "stopping": ("Plateau", "TrainingDiverged"),
     "trainer": ("quiet_trainer",),
 }
 __getattr__, __dir__, __all__ = attach(__name__, _MODULES)
-__all__ += ["OBJECTIVES", "objective_class"]
+__all__ += ["BASELINES", "OBJECTIVES", "objective_class"]
 
-OBJECTIVES = Registry("supclust.objectives", "objective", order=tuple(_MODULES))
+BASELINES = ("euclidean", "rca", "logistic", "boosted")
+"""Objectives that are computed without epochs; they come first in tables."""
+OBJECTIVES = Registry("supclust.objectives", "objective", order=(*BASELINES, *_MODULES))
 """Name of an objective -> name of its class; those of other installed packages included."""
 
 
 def objective_class(name: str) -> type[Objective]:
-    """The class of an objective.
+    """The class of an objective that is trained.
 
     >>> objective_class("mst").__name__
     'MST'

@@ -16,7 +16,6 @@ from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import LinearPair, Mahalanobis
 from supclust.objectives import (
-    OBJECTIVES,
     Objective,
     Recipe,
     TrainingDiverged,
@@ -24,7 +23,7 @@ from supclust.objectives import (
     objective_class,
     quiet_trainer,
 )
-from training_blocks import block_of, overlapping_parts, pair_block
+from training_blocks import TRAINED, block_of, overlapping_parts, pair_block
 
 RECIPE = Recipe(threshold=0.0, margin=1.0, samples_per_point=3)
 DEGENERATE = {
@@ -38,13 +37,13 @@ DEGENERATE = {
 
 def test_the_eight_names_are_those_of_the_paper() -> None:
     paper = "all_pairs triplet best mst exp_minus exp_zero exp_plus exp_alpha"
-    assert list(OBJECTIVES) == paper.split()
-    for name in OBJECTIVES:
+    assert list(TRAINED) == paper.split()
+    for name in TRAINED:
         assert objective_class(name).name == name
-    alphas = {name: objective_class(name).alpha_fixed for name in OBJECTIVES}
+    alphas = {name: objective_class(name).alpha_fixed for name in TRAINED}
     assert (alphas["exp_minus"], alphas["exp_zero"], alphas["exp_plus"]) == (-math.inf, 0, math.inf)
-    assert [name for name in OBJECTIVES if objective_class(name).learns_alpha] == ["exp_alpha"]
-    with pytest.raises(ValueError, match=r"must be one of all_pairs.*received 'exp'"):
+    assert [name for name in TRAINED if objective_class(name).learns_alpha] == ["exp_alpha"]
+    with pytest.raises(ValueError, match=r"must be one of .*all_pairs.*received 'exp'"):
         objective_class("exp")
 
 
@@ -55,7 +54,7 @@ def test_listing_the_names_does_not_import_lightning() -> None:
 
 @pytest.mark.parametrize("labels", DEGENERATE.values(), ids=DEGENERATE.keys())
 @pytest.mark.parametrize("kind", ["vectors", "pairs"])
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", TRAINED)
 def test_degenerate_blocks_give_finite_losses_and_gradients(
     name: str, kind: str, labels: list[int]
 ) -> None:
@@ -76,7 +75,7 @@ def test_degenerate_blocks_give_finite_losses_and_gradients(
 
 
 @pytest.mark.parametrize("step_unit", ["block", "cluster"])
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", TRAINED)
 def test_units_scale_threshold_and_margin_of_every_split(name: str, step_unit: str) -> None:
     chosen, units = objective_class(name), [0.25, 3.0]
     if step_unit == "cluster" and not chosen.takes_cluster_steps:
