@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from supclust.cluster.flat import Cut, Ints, Labels, label_blocks
 from supclust.cluster.kernels import fill_components
 from supclust.data.layouts.edge_lists import Edges
-from supclust.data.tables.reader import BATCH_ROWS, integer_column
+from supclust.data.tables.formats import BATCH_ROWS
+from supclust.data.tables.reader import integer_column
 from supclust.hac._linkage import linkage
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree

@@ -22,7 +22,8 @@ import supclust
 from supclust.cluster.chunks import MEMORY, Chunk, Ints, gather, plan_blocks, prefetched
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
-from supclust.data.tables.reader import Kind, RecordTable, integer_column, numbers_of, open_table
+from supclust.data.tables.formats import Kind
+from supclust.data.tables.reader import RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
 from supclust.model.trained import Cut, TrainedModel
 

@@ -237,7 +237,7 @@ class Job:
 def load_data(settings: Settings) -> Dataset:
     """The data set of a job; says loudly if it is a stand-in."""
     # The notes are the job's to show, once and at the top.
-    with quiet_loggers("supclust.data.sets.registry"):
+    with quiet_loggers("supclust.data.sets.spec"):
         folders = {"data_dir": settings.data, "cache_dir": settings.cache}
         dataset: Dataset = settings.build("dataset", **folders)
     ruler = "!" * 78 if dataset.source == "stand-in" else ""

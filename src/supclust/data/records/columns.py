@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.tables.reader import Kind, RecordTable, numbers_of
+from supclust.data.tables.formats import Kind
+from supclust.data.tables.reader import RecordTable, numbers_of
 
 
 def read_columns(table: RecordTable, kinds: Mapping[str, Kind]) -> dict[str, Any]:

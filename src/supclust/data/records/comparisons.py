@@ -21,7 +21,7 @@ from supclust.data.block import n_pairs
 from supclust.data.errors import DataError
 from supclust.data.records.compare_kernel import EncodedRecords, Layout, pair_features
 from supclust.data.records.text_encoding import Sets, encode_text
-from supclust.data.tables.reader import Kind
+from supclust.data.tables.formats import Kind
 
 ColumnKind: TypeAlias = Kind
 Column: TypeAlias = "Sequence[str | None] | NDArray[np.float64]"

@@ -16,7 +16,8 @@ from supclust.data.errors import DataError
 from supclust.data.files import atomic_file
 from supclust.data.sets.download import FetchError, Progress, RemoteFile, download
 from supclust.data.sets.faces import UMIST_FILE
-from supclust.data.sets.registry import DOWNLOADS, INCOMPLETE_FILE, SPECS, is_incomplete
+from supclust.data.sets.registry import SPECS
+from supclust.data.sets.spec import DOWNLOADS, INCOMPLETE_FILE, is_incomplete
 
 GITHUB = "https://raw.githubusercontent.com"
 REXA_AT = "cthorrez/deepsetLinkage/01f61623041c3efaaadebeab9fbd4ae6cde6d58f/data/rexa"

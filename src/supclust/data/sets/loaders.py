@@ -6,30 +6,13 @@ Readers are imported when a set is loaded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from supclust.data.block import Dataset
 from supclust.data.errors import DataError, require_file
-
-
-@dataclass(frozen=True)
-class Loader:
-    """A call that makes a data set, and what its result depends on (the key of the cache).
-
-    Attributes:
-        reader: Name of the reader.
-        version: Raised whenever the result of the reader changes.
-        files: Everything it reads.
-        build: The call.
-    """
-
-    reader: str
-    version: int
-    files: list[Path]
-    build: Callable[[], Dataset]
-
+from supclust.data.sets.spec import Loader
 
 Reading = Loader  # the name in version 0.1
 

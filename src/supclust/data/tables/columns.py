@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
+from supclust.data.tables.formats import is_numeric
 from supclust.data.tables.reader import (
     TEXT_SUFFIXES,
     RecordTable,
-    is_numeric,
     numbers_of,
     open_table,
     suffix_of,

@@ -8,32 +8,37 @@ value. The caller chooses whether a column is read as text or as numbers: "007" 
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError, missing, require_file
-from supclust.data.files import open_text
+from supclust.data.tables.formats import (
+    Kind,
+    cast_batch,
+    header,
+    is_numeric,
+    npz_batches,
+    npz_columns,
+    parquet_batches,
+    refuse_ragged,
+    text_batches,
+    text_rows,
+)
 
-Kind: TypeAlias = Literal["text", "number"]
 Number = TypeVar("Number", np.float64, np.int32)
 TEXT_SUFFIXES = tuple(
     f"{kind}{gz}" for gz in ("", ".gz") for kind in (".csv", ".tsv", ".txt", ".data")
 )
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
-BATCH_ROWS = 65536
-_BATCH_BYTES = 8 << 20
-_BUFFER = 1 << 20  # read ahead in a column of Parquet; without it a whole row group is held
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # Parquet columns that are no columns in pandas
-_MATRICES = ("features", "X", "x")  # arrays of an npz whose columns are numbered x1, x2, ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class RecordTable:
         if suffix_of(self.path) not in TEXT_SUFFIXES:
             return None
         return next(
-            (line for i, (line, _) in enumerate(_text_rows(self.path)) if i == row + 1), None
+            (line for i, (line, _) in enumerate(text_rows(self.path)) if i == row + 1), None
         )
 
     def batches(self, kinds: Mapping[str, Kind]) -> Iterator[Any]:
@@ -84,19 +89,19 @@ class RecordTable:
         suffix = suffix_of(self.path)
         with _located_errors(self.path):
             if suffix == ".parquet":
-                for batch in _parquet_batches(self.path, list(kinds)):
-                    yield _cast_batch(batch, kinds)
+                for batch in parquet_batches(self.path, list(kinds)):
+                    yield cast_batch(batch, kinds)
             elif suffix == ".npz":
-                yield from _npz_batches(self.path, kinds)
+                yield from npz_batches(self.path, kinds)
             else:
-                yield from _text_batches(self.path, kinds)
+                yield from text_batches(self.path, kinds)
 
     def raw_batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Record batches of some columns with the types of the file; text files give strings."""
         self.require(*names)
         if suffix_of(self.path) == ".parquet":
             with _located_errors(self.path):
-                yield from _parquet_batches(self.path, names)
+                yield from parquet_batches(self.path, names)
         else:
             yield from self.batches(
                 {name: "number" if name in self.numeric else "text" for name in names}
@@ -126,11 +131,11 @@ def open_table(path: str | Path) -> RecordTable:
             names = tuple(name for name in schema.names if not _PANDAS_INDEX.fullmatch(name))
             numeric = [field.name for field in schema if is_numeric(field.type)]
         elif suffix == ".npz":
-            arrays = _npz_columns(path)
+            arrays = npz_columns(path)
             names = tuple(arrays)
             numeric = [name for name, array in arrays.items() if array.dtype.kind in "fiub"]
         else:
-            names, numeric = _header(path), []
+            names, numeric = header(path), []
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise DataError(
@@ -176,153 +181,6 @@ def integer_column(values: NDArray[np.int64]) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(values), [None, content])
 
 
-# -- text -------------------------------------------------------------------------------------
-
-
-def _text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Fields of every row that is not blank, the header included, with the number of its line."""
-    with open_text(path) as stream:
-        rows = csv.reader(stream, delimiter=_delimiter(path))
-        for fields in rows:
-            if fields:
-                fields[0] = fields[0].removeprefix("\ufeff")
-                yield rows.line_num, fields
-
-
-def _header(path: Path) -> tuple[str, ...]:
-    return tuple(next((fields for _, fields in _text_rows(path)), ()))
-
-
-def _delimiter(path: Path) -> str:
-    """A tab or a comma, whichever the first line has."""
-    with open_text(path) as stream:
-        return "\t" if "\t" in next((line for line in stream if line.strip()), "") else ","
-
-
-def _refuse_ragged(path: Path) -> None:
-    """Raise for the first row with another number of fields than the header has."""
-    width = len(_header(path))
-    for line, fields in _text_rows(path):
-        if len(fields) != width:
-            raise DataError(
-                f"expected {width} fields as in the header; received {len(fields)}", path, line
-            )
-
-
-def _text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    arrow = {"number": pa.float64(), "text": pa.string()}
-    types = {name: arrow[kind] for name, kind in kinds.items()}
-    with pa.input_stream(str(path), compression="detect") as stream:
-        reader = arrow_csv.open_csv(
-            stream,
-            read_options=arrow_csv.ReadOptions(block_size=_BATCH_BYTES),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=_delimiter(path), newlines_in_values=True
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(kinds),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-        for batch in reader:
-            if batch.num_rows:
-                yield batch
-
-
-# -- parquet ----------------------------------------------------------------------------------
-
-
-def is_numeric(kind: Any) -> bool:
-    """Whether a type of pyarrow is a number; a boolean is one."""
-    from pyarrow import types
-
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    return any(test(kind) for test in tests)
-
-
-def _parquet_batches(path: Path, names: Sequence[str]) -> Iterator[Any]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
-            if batch.num_rows:
-                yield batch.select(list(names))
-
-
-def _cast_batch(batch: Any, kinds: Mapping[str, Kind]) -> Any:
-    import pyarrow as pa
-
-    columns = [_cast(batch.column(name), kind, name) for name, kind in kinds.items()]
-    return pa.RecordBatch.from_arrays(columns, names=list(kinds))
-
-
-def _cast(column: Any, kind: Kind, name: str) -> Any:
-    import pyarrow as pa
-
-    source = column.type
-    if kind == "number":
-        if pa.types.is_boolean(source):
-            column = column.cast(pa.int8())
-        return column.cast(pa.float64(), safe=False)
-    if pa.types.is_list(source) or pa.types.is_large_list(source):
-        import pyarrow.compute as pc
-
-        return pc.binary_join(column.cast(pa.list_(pa.string())), " ")
-    if pa.types.is_dictionary(source):
-        column = column.dictionary_decode()
-    if pa.types.is_nested(source) or pa.types.is_binary(source):
-        raise DataError(f"column {name!r} is neither text nor numbers but {source}; leave it out")
-    return column.cast(pa.string())
-
-
-# -- npz --------------------------------------------------------------------------------------
-
-
-def _npz_columns(path: Path) -> dict[str, NDArray[Any]]:
-    columns: dict[str, NDArray[Any]] = {}
-    with np.load(path, allow_pickle=False) as archive:
-        for name in archive:
-            array = archive[name]
-            if array.ndim == 2 and array.dtype.kind in "fiub":
-                stem = "x" if name in _MATRICES else f"{name}_"
-                columns |= {f"{stem}{i + 1}": array[:, i] for i in range(array.shape[1])}
-            elif array.ndim == 1:
-                columns[name] = array
-            else:
-                raise DataError(
-                    f"array {name!r} must be a column (n,) or numbers (n, d); received "
-                    f"{array.dtype} {array.shape}",
-                    path,
-                )
-    lengths = {len(array) for array in columns.values()}
-    if len(lengths) > 1:
-        raise DataError(f"arrays must have one length; received {sorted(lengths)}", path)
-    return columns
-
-
-def _npz_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    columns = _npz_columns(path)
-    chosen = []
-    for name, kind in kinds.items():
-        values = columns[name]
-        if kind == "number":
-            chosen.append(pa.array(values.astype(np.float64), from_pandas=True))
-        else:
-            texts = [str(value) for value in values.tolist()]
-            chosen.append(pa.array([text or None for text in texts], pa.string()))
-    for start in range(0, len(next(iter(columns.values()))), BATCH_ROWS):
-        parts = [array.slice(start, BATCH_ROWS) for array in chosen]
-        yield pa.RecordBatch.from_arrays(parts, names=list(kinds))
-
-
 @contextmanager
 def _located_errors(path: Path) -> Iterator[None]:
     """Turn errors of the readers into a `DataError` that names the file, and the line if known."""
@@ -337,7 +195,7 @@ def _located_errors(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, EOFError, BadZipFile, ValueError) as problem:
         first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         if first.startswith("CSV parse error"):
-            _refuse_ragged(path)
+            refuse_ragged(path)
         raise DataError(
             f"cannot be read ({first}); correct that place, or leave the column out", path
         ) from None

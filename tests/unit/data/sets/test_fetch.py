@@ -14,7 +14,7 @@ from supclust.data import DataError, list_datasets, load_dataset
 from supclust.data.sets.download import FetchError, RemoteFile, download
 from supclust.data.sets.faces import UMIST_FILE
 from supclust.data.sets.fetch import OFFERS, REXA_AT, UMIST_AT, fetch
-from supclust.data.sets.registry import INCOMPLETE_FILE
+from supclust.data.sets.spec import INCOMPLETE_FILE
 
 CONTENT = bytes(range(256)) * 2000
 HEADER = b"P5\n92 112\n255\n"  # of a PGM picture of UMIST

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from supclust.data.errors import DataError
-from supclust.data.tables import reader as record_tables
+from supclust.data.tables import formats
 from supclust.data.tables.reader import numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
 
@@ -77,8 +77,8 @@ def test_numbers_of_slices_and_missing_values() -> None:
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_tables, "_BATCH_BYTES", 64)
-    monkeypatch.setattr(record_tables, "BATCH_ROWS", 10)
+    monkeypatch.setattr(formats, "_BATCH_BYTES", 64)
+    monkeypatch.setattr(formats, "BATCH_ROWS", 10)
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(f"{i},{i}\n" for i in range(100)))
     sizes = [batch.num_rows for batch in open_table(path).batches({"b": "number"})]
