@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from supclust.hac.family import METHODS as METHODS
     from supclust.hac.family import alpha_of as alpha_of
     from supclust.hac.family import nearest_linkage as nearest_linkage
+    from supclust.hac.graph._graph_linkage import graph_linkage as graph_linkage
+    from supclust.hac.graph.forest import Forest as Forest
     from supclust.hac.heights import merge_heights as merge_heights
     from supclust.hac.module import ExpLinkHAC as ExpLinkHAC
     from supclust.hac.topdown import random_tree as random_tree
@@ -29,6 +31,8 @@ __getattr__, __dir__, __all__ = attach(
         "_linkage": ("linkage", "linkages"),
         "dendrogram": ("Dendrogram",),
         "family": ("METHODS", "alpha_of", "nearest_linkage"),
+        "graph._graph_linkage": ("graph_linkage",),
+        "graph.forest": ("Forest",),
         "heights": ("merge_heights",),
         "module": ("ExpLinkHAC",),
         "topdown": ("random_tree", "recursive_sparsest_cut"),
