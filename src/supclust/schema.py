@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -66,7 +67,10 @@ def _rule(annotation: Any) -> Rule:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    # An integer beyond the floats cannot be used as a number.
+    return value == value and (isinstance(value, float) or abs(value) <= sys.float_info.max)
 
 
 def _list_of(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:

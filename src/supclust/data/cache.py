@@ -18,16 +18,31 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from supclust.data.block import Block, Dataset, n_pairs
+from supclust.data.documents import Text, read_document
 from supclust.data.drafts import remove_leftovers
 from supclust.data.files import atomic_folder, write_json
+from supclust.schema import Natural, Number
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+_BLOCK = {"name": Text, "ids": [Text], "cluster_names": [Text]}
+_MANIFEST = {
+    "kind": Literal["vectors", "pairs"],
+    "blocks": [_BLOCK],
+    "arrays": {"features": Text, "labels": Text, "images?": Text},
+    "name": Text,
+    "source": Text,
+    "feature_names": [Text],
+    "notes": [Text],
+    "unit": Literal["block", "cluster"],
+    "sizes": (None, [Natural]),
+    "balance": Number | None,
+}
 
 _logger = logging.getLogger(__name__)
 
@@ -89,7 +104,7 @@ def load_entry(entry: Path) -> Dataset | None:
     if not entry.exists():
         return None
     try:
-        manifest = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_document(entry / MANIFEST, _MANIFEST)
         arrays = {}
         for name, digest in manifest["arrays"].items():
             path = entry / f"{name}.npy"
@@ -97,7 +112,7 @@ def load_entry(entry: Path) -> Dataset | None:
                 raise ValueError(f"{path.name} does not match its checksum")
             arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
         return _from_arrays(manifest, arrays)
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
+    except (OSError, ValueError, TypeError, EOFError) as problem:
         _logger.warning("data cache entry %s is damaged (%s); rebuilding it", entry, problem)
         shutil.rmtree(entry, ignore_errors=True)
         return None
@@ -152,6 +167,8 @@ def _from_arrays(manifest: dict[str, Any], arrays: dict[str, Any]) -> Dataset:
             )
         )
         point, row = point + n, row + rows
+    if (point, row) != (len(arrays["labels"]), len(arrays["features"])):
+        raise ValueError("the blocks of the manifest are not those of the arrays")
     values = {field.name: manifest[field.name] for field in fields(Dataset)}
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     return Dataset(**{**values, **lists, "blocks": tuple(blocks)})

@@ -12,6 +12,7 @@ import gzip
 import json
 import math
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+_INFINITY_TEXT = re.compile(r"\\*-?inf")
 _SWAP_ATTEMPTS = 5
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EINVAL, errno.EACCES, errno.EPERM)
 
@@ -143,7 +145,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def json_text(value: Mapping[str, Any]) -> str:
-    """A JSON object; infinities become "inf" and "-inf", NaN becomes null."""
+    r"""A JSON object; infinities become "inf" and "-inf", NaN null, the text inf "\\\\inf"."""
     return json.dumps(_encoded(value), indent=1, allow_nan=False) + "\n"
 
 
@@ -151,9 +153,12 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """A JSON object; ``None`` where the file is absent, cut off or something else."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return _decoded(value) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    content: dict[str, Any] = decoded(value)
+    return content
 
 
 def _encoded(value: Any) -> Any:
@@ -161,14 +166,19 @@ def _encoded(value: Any) -> Any:
         return {str(key): _encoded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_encoded(item) for item in value]
+    if isinstance(value, str) and _INFINITY_TEXT.fullmatch(value):
+        return "\\" + value  # a column may be called inf
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     return value
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
+    """A value of a JSON file that `write_json` wrote: with infinities."""
     if isinstance(value, dict):
-        return {key: _decoded(item) for key, item in value.items()}
+        return {key: decoded(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_decoded(item) for item in value]
-    return _INFINITIES.get(value, value) if isinstance(value, str) else value
+        return [decoded(item) for item in value]
+    if not isinstance(value, str) or not _INFINITY_TEXT.fullmatch(value):
+        return value
+    return value[1:] if value.startswith("\\") else _INFINITIES[value]

@@ -17,10 +17,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from supclust.data.documents import read_document
 from supclust.data.drafts import remove_leftovers
-from supclust.data.files import atomic_folder, read_json, write_json
+from supclust.data.errors import DataError
+from supclust.data.files import atomic_folder, write_json
 from supclust.model.folder import TRAININGS, numerical_versions, read_model, write_model
 from supclust.model.trained import TrainedModel
+from supclust.schema import Number
 
 LOCK_SECONDS = 2.0  # to wait for another run before saying so
 
@@ -82,7 +85,11 @@ class TrainingStore:
         """Alphas fitted after training, of those trainings that have one."""
         alphas: dict[str, float] = {}
         for path in sorted((self.root / "alphas").glob("*.json")):
-            stored = (read_json(path) or {}).get("alphas", {})
+            try:
+                stored = read_document(path, {"alphas": {"*": Number}})["alphas"]
+            except DataError as problem:
+                _logger.warning("left out: %s; fitting again", problem)
+                continue
             alphas |= {key: float(stored[key]) for key in keys if key in stored}
         return alphas
 

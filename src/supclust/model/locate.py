@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.data.files import read_json
+from supclust.data.documents import read_document
+from supclust.data.errors import DataError
+from supclust.model.checks import RECORD
 from supclust.model.folder import RECORD_FILE, TRAININGS, read_model
 from supclust.model.trained import TrainedModel
 
@@ -67,7 +69,12 @@ def outputs_of(result: Mapping[str, Any]) -> Path | None:
 def training_record(result: Mapping[str, Any]) -> dict[str, Any] | None:
     """The record of the training of a result; ``None`` if it is gone or damaged."""
     outputs = outputs_of(result)
-    return None if outputs is None else read_json(outputs / result["model"] / RECORD_FILE)
+    if outputs is None:
+        return None
+    try:
+        return read_document(outputs / result["model"] / RECORD_FILE, RECORD)
+    except DataError:
+        return None
 
 
 def _model_folder(folder: Path) -> Path:

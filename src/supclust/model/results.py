@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from supclust.data.files import read_json
+from supclust.data.documents import read_document
+from supclust.data.errors import DataError
+from supclust.model.checks import RESULT, wrong_in_result
 
 RESULT_FILE = "result.json"
 FORMAT = 1
-_REQUIRED = ("status", "dataset", "objective", "split", "seed", "config_hash", "config")
 
 _logger = logging.getLogger(__name__)
 
@@ -22,11 +23,16 @@ class OtherConfigError(ValueError):
 
 def read_result(path: Path) -> dict[str, Any] | None:
     """A result, finished or failed; ``None`` where there is none that can be trusted."""
-    result = read_json(path)
-    if result is None or any(key not in result for key in _REQUIRED):
+    try:
+        return _checked(path)
+    except DataError:
         return None
-    if result["status"] == "done" and not result.get("linkages"):
-        return None
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    result = read_document(path, RESULT)
+    if wrong := wrong_in_result(result):
+        raise DataError(wrong, path)
     return result
 
 
@@ -81,8 +87,7 @@ def find_results(folder: str | Path) -> Iterator[dict[str, Any]]:
             "Make results with `python train.py objective=exp_alpha dataset=faces`."
         )
     for path in sorted(root.rglob(RESULT_FILE)):
-        result = read_result(path)
-        if result is None:
-            _logger.warning("%s cannot be read and is left out; run its job again", path)
-            continue
-        yield {**result, "path": str(path)}
+        try:
+            yield {**_checked(path), "path": str(path)}
+        except DataError as problem:
+            _logger.warning("left out: %s; run its job again", problem)

@@ -27,7 +27,7 @@ def finish(settings: Settings, split: int, score: float) -> dict[str, Any]:
     result = {
         **{"status": "done", "dataset": "faces", "source": "real", "seed": 0},
         **{"objective": settings.objective, "split": split, "config_hash": "", "config": {}},
-        "linkages": {"exp": {"test": scores}},
+        "linkages": {"exp": {"alpha": 0.0, "threshold": 1.0, "dev": scores, "test": scores}},
     }
     write_json(settings.result_path(split), result)
     return result

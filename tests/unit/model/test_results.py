@@ -26,14 +26,16 @@ def example(**changes: Any) -> dict[str, Any]:
         "objective": "mst",
         "split": 0,
         "seed": 0,
-        "linkages": {"single": {}},
+        "linkages": {"single": {"alpha": 0.0, "threshold": 1.0, "dev": {}, "test": {}}},
         "config_hash": "h",
         "config": {"recipe": {"lr": 0.1}},
     }
     return {**result, **changes}
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"status": "done"}', "\x00\x01"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[1]", '{"status": "done"}', "\x00\x01", '{"a":' + "[" * 100_000]
+)
 def test_what_is_not_a_result_is_none(tmp_path: Path, content: str) -> None:
     path = tmp_path / "result.json"
     path.write_text(content)

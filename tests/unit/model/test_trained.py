@@ -191,7 +191,7 @@ def test_a_newer_or_incomplete_description_is_refused(tmp_path: Path) -> None:
     described = json.loads((tmp_path / "model.json").read_text())
     for change, message in (
         ({"format": 99}, r"newer supclust \(format 99\).*Upgrade"),
-        ({"dissimilarity": None}, "has no dissimilarity"),
+        ({"dissimilarity": None}, "dissimilarity is missing"),
     ):
         changed = {k: v for k, v in {**described, **change}.items() if v is not None}
         (tmp_path / "model.json").write_text(json.dumps(changed))
@@ -202,15 +202,24 @@ def test_a_newer_or_incomplete_description_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"objective": 3}, "objective must be a name; received 3"),
-        ({"feature_names": "abc"}, "feature_names must be a list of names"),
-        ({"feature_names": ["a"]}, "vectors or pairs with d=1; received"),
-        ({"dissimilarity": {"kind": "vectors", "d": 3}}, "module spec with a name"),
+        ({"objective": 3}, "objective must be a string; received 3"),
+        ({"feature_names": "abc"}, "feature_names must be a list; received 'abc'"),
+        ({"feature_names": ["a", [], "c"]}, r"feature_names\[1\] must be a name; received \[\]"),
+        ({"feature_names": ["a"]}, "dissimilarity.d must be the number of features, 1; received 3"),
+        ({"dissimilarity": {"kind": "vectors", "d": 3}}, "dissimilarity.name is missing"),
         ({"dissimilarity": {"name": "mahalanobis", "kind": "points", "d": 3}}, "vectors or pairs"),
         ({"dissimilarity": {"name": "linear", "kind": "pairs", "d": 3}}, "'average_weight' must"),
-        ({"cut": {"linkage": "exp", "alpha": None, "threshold": 1.0}}, "cut must have a linkage"),
+        ({"dissimilarity": {"name": "encoder", "kind": "vectors", "d": 3}}, "'stacked.0' must"),
+        (
+            {"cut": {"linkage": "exp", "alpha": None, "threshold": 1.0}},
+            "cut.alpha must be a number; received None",
+        ),
         ({"cut": {"linkage": "ward", "alpha": 0.0, "threshold": 1.0}}, "received .*ward"),
-        ({"cut": [1]}, "cut must have a linkage, alpha and threshold"),
+        ({"cut": [1]}, "cut must be an object with fields"),
+        ({"epochs": "many"}, "epochs must be an integer >= 0; received 'many'"),
+        ({"records": {"comparisons": [{}]}}, r"records.comparisons\[0\].column is missing"),
+        ({"sizes": {"dev": {"blocks": []}}}, "sizes.dev.blocks must be an integer"),
+        ({"alpha": 10**400}, "alpha must be a number"),
     ],
 )
 def test_every_field_is_checked(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -233,6 +242,21 @@ def test_weights_are_checked(tmp_path: Path, weight: np.ndarray, message: str) -
     replace(model_of(Mahalanobis(3)), weights={"weight": weight}).save(tmp_path)
     with pytest.raises(ValueError, match=message):
         load(tmp_path)
+
+
+def test_comparisons_must_make_the_features_of_the_weights(tmp_path: Path) -> None:
+    """Else the compiled pass of `supclust cluster` would read beyond the weights."""
+    text = {"column": "a", "kind": "text", "missing": False, "neutral": [0, 0, 0], "spread": 1}
+    one = model_of(LinearPair(3), "pairs", record={"records": {"comparisons": [text]}})
+    assert load(one.save(tmp_path / "three")).d == 3
+    two = replace(one, record={"records": {"comparisons": [text, {**text, "column": "b"}]}})
+    with pytest.raises(ValueError, match="must make the 3 features of the weights; received 6"):
+        load(two.save(tmp_path / "six"))
+
+
+def test_a_column_may_be_called_inf(tmp_path: Path) -> None:
+    stored = {"records": {"block": "inf", "label": "-inf", "id": r"\inf"}}
+    assert load(model_of(Mahalanobis(3), record=stored).save(tmp_path)).record == stored
 
 
 def test_a_record_is_checked(tmp_path: Path) -> None:

@@ -1,0 +1,184 @@
+"""What ``model.json``, ``result.json`` and the weights must look like, to be read at all.
+
+Folders come from other machines, versions and people: a field that has another type, or weights of
+another shape than the features, would crash a reader, or make compiled code read beyond a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.data.documents import MAPPING, Anything, Finite, Text, wrong_field
+from supclust.hac.family import METHODS
+from supclust.schema import Count, Natural, NonNegative, Number, Rule, Widths, accepts
+
+_Linkage = Annotated[str, Rule(f"one of {', '.join(METHODS)}", lambda value: value in METHODS)]
+_Name = Annotated[str, Rule("a name", lambda value: isinstance(value, str | float))]  # 0.1: inf
+_Relative = Annotated[
+    str,
+    Rule(
+        "a path below the outputs",
+        lambda v: isinstance(v, str) and not v.startswith("/") and ".." not in v.split("/"),
+    ),
+]
+_Curve = (None, [Number | None])
+_Spread = Annotated[float, Rule("a number > 0", lambda v: isinstance(v, int | float) and v > 0)]
+_SIZES = {"*": {"blocks": Natural, "points": Natural, "clusters": Natural}}
+_Share = Annotated[
+    float, Rule("a number from 0 to 1", lambda v: accepts(Number, v) and 0 <= v <= 1)
+]
+_SCORES = {
+    "dendrogram_purity": _Share | None,
+    "precision": _Share,
+    "recall": _Share,
+    "pairwise_f1": _Share,
+}
+_COMPARISON = {
+    "column": _Name,
+    "kind": Literal["text", "number"],
+    "missing": Annotated[bool, Rule("true or false", lambda value: isinstance(value, bool))],
+    "neutral": [Finite],
+    "spread": _Spread,
+}
+_RECORDS = {
+    "layout?": Text,
+    "label?": _Name | None,
+    "block?": _Name | None,
+    "id?": _Name | None,
+    "columns?": (None, {"*": Text}, [_Name]),
+    "comparisons?": (None, [_COMPARISON]),
+}
+MODEL = {
+    "objective": Text,
+    "dissimilarity": {
+        "name": Text,
+        "kind": Literal["vectors", "pairs"],
+        "d": Natural,
+        "widths?": Widths,
+        "class?": Text,
+        "arguments?": MAPPING,
+    },
+    "feature_names": [_Name],
+    "cut?": (None, {"linkage": _Linkage, "alpha": Number, "threshold": Number}),
+    "weights_sha256?": Text,
+}
+"""Of what a model is made; `RECORD` describes its training."""
+RECORD = {
+    "split?": Natural | None,
+    "epochs?": Natural,
+    "seconds?": NonNegative,
+    "alpha?": Number | None,
+    "spread?": _Spread | None,
+    "dev?": (None, _SCORES),
+    "test?": (None, _SCORES),
+    "sizes?": (None, _SIZES),
+    "records?": (None, _RECORDS),
+    "estimator?": (None, MAPPING),
+    "n_features_in?": Count | None,
+    "feature_names_in?": (None, [Anything]),
+    "versions?": {"*": Text},
+    "dataset?": Text | None,
+    "source?": Text | None,
+    **{
+        f"{name}?": _Curve
+        for name in (
+            *("train_loss", "dev_loss", "train_within", "train_across", "dev_within"),
+            *("dev_across", "alpha_path", "dev_purity"),
+        )
+    },
+}
+RESULT = {
+    "status": Literal["done", "failed"],
+    "dataset": Text,
+    "source?": Text,
+    "objective": Text,
+    "split": Natural,
+    "seed": Natural,
+    "config_hash": Text,
+    "config": {"data?": Text, "*": Anything},
+    "notes?": [Text],
+    "axes?": MAPPING,
+    "error?": Anything,
+    "commit?": Text | None,
+    "versions?": {"*": Text},
+}
+_PART = {f"{name}?": _Share | None for name in _SCORES}
+DONE = {
+    "source": Text,
+    "linkages": {
+        "*": {"alpha": Number | None, "threshold": Number | None, "dev": _PART, "test": _PART}
+    },
+    "model?": _Relative,
+    "epochs?": Natural,
+    "seconds?": NonNegative,
+}
+"""Further fields of a result whose status is done."""
+
+
+def wrong_in_result(result: Any) -> str | None:
+    """What is wrong with a result; ``None`` if it can be read."""
+    wrong = wrong_field(result, RESULT)
+    if wrong or result["status"] != "done":
+        return wrong
+    if wrong := wrong_field(result, DONE):
+        return wrong
+    return None if result["linkages"] else "linkages must not be empty"
+
+
+def wrong_in_model(described: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> str | None:
+    """What is wrong with a model whose description has the fields of `MODEL` and `RECORD`."""
+    spec, names = described["dissimilarity"], described["feature_names"]
+    if spec["d"] != len(names) or spec.get("widths", [spec["d"]])[:1] != [spec["d"]]:
+        return f"dissimilarity.d must be the number of features, {len(names)}; received {spec['d']}"
+    for name, shape in _expected_shapes(spec).items():
+        array = weights.get(name)
+        if array is None or array.shape != shape or not np.issubdtype(array.dtype, np.floating):
+            received = "none" if array is None else f"{array.dtype} {array.shape}"
+            return f"weights {name!r} must be floats of shape {shape}; received {received}"
+    for name, array in weights.items():
+        if not np.issubdtype(array.dtype, np.number) or not np.isfinite(array).all():
+            return f"weights {name!r} must be finite numbers; received {array.dtype} with others"
+    comparisons = (described.get("records") or {}).get("comparisons")
+    return None if comparisons is None else _wrong_in_comparisons(comparisons, spec)
+
+
+def _wrong_in_comparisons(comparisons: list[Any], spec: Mapping[str, Any]) -> str | None:
+    """What is wrong with the comparisons of records, which the compiled pass relies on."""
+    from supclust.data.records.comparisons import RecordComparisons
+
+    if spec["kind"] != "pairs":
+        return f"records.comparisons are of pairs; received a model of {spec['kind']}"
+    try:
+        made = RecordComparisons.from_json(comparisons)
+    except (ValueError, KeyError, TypeError) as problem:
+        return f"records.comparisons: {problem}"
+    if len(made.kinds) != len(made.comparisons):
+        return "records.comparisons must name every column once; received one twice"
+    if len(made.feature_names) != spec["d"]:
+        return (
+            f"records.comparisons must make the {spec['d']} features of the weights; received "
+            f"{len(made.feature_names)}"
+        )
+    return None
+
+
+def _expected_shapes(spec: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the weights of a dissimilarity by its spec; of other classes none."""
+    d, name = spec["d"], spec["name"]
+    if name == "mahalanobis":
+        return {"weight": (d, d)}
+    if name == "linear":
+        return {"average_weight": (d,), "average_bias": (), "weight": (d,), "bias": ()}
+    if name == "encoder" and "class" not in spec:
+        layers = list(pairwise(spec.get("widths", (d, 0))))
+        pairs = [
+            {f"stacked.{2 * i}": (b, a), f"stacked.{2 * i + 1}": (b,)}
+            for i, (a, b) in enumerate(layers)
+        ]
+        return {key: shape for pair in pairs for key, shape in pair.items()}
+    return {}
