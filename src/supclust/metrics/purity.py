@@ -26,7 +26,7 @@ class MergePairs(NamedTuple):
 
     heights: Floats
     """(n - 1,) height at which a cut applies the merge."""
-    joined: Ints
+    joined: Ints | Floats
     """(n - 1,) pairs joined, |left| |right|."""
     same_label: Ints
     """(n - 1,) of these, the pairs with one label, sum_k l_k r_k."""

@@ -1,0 +1,74 @@
+"""Pairs that the merges of a tree join, where some points may be unlabelled strangers.
+
+The label -1 marks a point that belongs to none of the labelled clusters and whose own cluster is
+unknown. Its pairs with labelled points are known to be wrong; each counts one half as a predicted
+pair, because the other half would be counted from the stranger's cluster if that were labelled. Its
+pairs with other strangers are unknown and do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from supclust.hac.tree import Ints, check_tree, children_of, leaf_counts
+from supclust.kernels import kernel
+from supclust.metrics.pairwise import PairwiseScores, score_arrays
+from supclust.metrics.purity import MergePairs, merge_pairs
+
+UNLABELLED = -1
+
+
+def labelled_merge_pairs(Z: ArrayLike, labels: ArrayLike) -> MergePairs:
+    """`merge_pairs` with strangers: ``joined`` counts labelled pairs and half of the mixed ones.
+
+    Args:
+        Z: (n - 1, 4) tree in SciPy's format.
+        labels: (n,); -1 for a stranger, where labels are integers.
+
+    >>> labelled_merge_pairs([[0, 1, 1.0, 2], [2, 3, 2.0, 3]], [5, 5, -1]).joined
+    array([1., 1.])
+    """
+    codes = np.asarray(labels)
+    if codes.dtype.kind != "i" or not (codes == UNLABELLED).any():
+        return merge_pairs(Z, labels)
+    stranger = codes == UNLABELLED
+    distinct = codes.astype(np.int64)
+    distinct[stranger] = codes.max() + 1 + np.arange(np.count_nonzero(stranger))
+    pairs = merge_pairs(Z, distinct)
+    children = children_of(check_tree(Z))
+    left, right = children[:, 0], children[:, 1]
+    sizes, labelled = leaf_counts(children), _sums(children, ~stranger)
+    strangers = sizes - labelled
+    mixed = labelled[left] * strangers[right] + strangers[left] * labelled[right]
+    return pairs._replace(joined=labelled[left] * labelled[right] + mixed / 2)
+
+
+def scores_of_cut(
+    pairs: Sequence[MergePairs], applied: Iterable[NDArray[np.bool_]]
+) -> PairwiseScores:
+    """Pooled precision, recall and F1 of the partitions that apply some merges of each tree.
+
+    Args:
+        pairs: of each tree.
+        applied: (n - 1,) of each tree; holds for everything under an applied merge.
+    """
+    true = sum(float(one.same_label.sum()) for one in pairs)
+    predicted = shared = 0.0
+    for one, kept in zip(pairs, applied, strict=True):
+        predicted += float(one.joined[kept].sum())
+        shared += float(one.same_label[kept].sum())
+    return PairwiseScores(*map(float, score_arrays(true, predicted, shared)))
+
+
+@kernel
+def _sums(children: Ints, of_leaves: NDArray[np.bool_]) -> Ints:
+    """(2n - 1,) number of marked leaves under every node."""
+    n = children.shape[0] + 1
+    sums = np.zeros(2 * n - 1, dtype=np.int64)
+    sums[:n] = of_leaves
+    for k in range(n - 1):
+        sums[n + k] = sums[children[k, 0]] + sums[children[k, 1]]
+    return sums
