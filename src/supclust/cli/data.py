@@ -6,6 +6,9 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+from supclust.cli.wording import KIND_HELP, kinds_in, names_in
 
 EXAMPLES = (
     "supclust data list",
@@ -32,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--columns", help="to compare, as a,b,c (default: all others)")
     check.add_argument("--ignore", help="columns to leave out, as a,b,c")
     check.add_argument("--text", help="text although it looks like numbers, as zip,phone")
+    check.add_argument("--kind", metavar="A=KIND", help=KIND_HELP)
     check.add_argument("--labels", type=Path, help="of a table of pairs: table with id, label")
     check.add_argument(
         "--no-flag", action="store_true", help="block folders: the last column is a feature"
@@ -65,14 +69,15 @@ def run_list(options: argparse.Namespace) -> int:
 
 def run_check(options: argparse.Namespace) -> int:
     """Print what is there; the first thing that is wrong is an error."""
-    from supclust.cli.wording import names_in
     from supclust.data.check import check_path
 
-    named = {
+    named: dict[str, Any] = {
         **{name: getattr(options, name) for name in ("label", "block", "id")},
         **{name: names_in(getattr(options, name)) for name in ("columns", "ignore", "text")},
     }
     columns = {name: value for name, value in named.items() if value is not None}
+    if options.kind is not None:
+        columns["kinds"] = kinds_in(options.kind)
     flag = not options.no_flag
     for report in check_path(options.path, labels=options.labels, flag=flag, **columns):
         print("\n".join(report.lines()))

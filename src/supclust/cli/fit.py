@@ -9,7 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.wording import counted, linkage_line, names_in, scores_line
+from supclust.cli.wording import (
+    KIND_HELP,
+    counted,
+    kinds_in,
+    linkage_line,
+    names_in,
+    scores_line,
+)
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
@@ -43,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     columns.add_argument("--columns", help="to compare, as a,b,c (default: all others)")
     columns.add_argument("--ignore", help="not to compare, as a,b,c")
     columns.add_argument("--text", help="text although it looks like numbers, as zip,phone")
+    columns.add_argument("--kind", metavar="A=KIND", help=KIND_HELP)
     columns.add_argument(
         "--scale", action="store_true", help="vectors: divide each column by its spread"
     )
@@ -158,6 +166,7 @@ def _read(options: argparse.Namespace) -> TrainingInput:
         listed(options.columns),
         listed(options.ignore),
         listed(options.text),
+        kinds_in(options.kind),
     )
     use = uses.get(options.dissimilarity, "vectors")
     return read_training_records(options.records, columns, use)

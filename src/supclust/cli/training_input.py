@@ -80,7 +80,7 @@ def _described(path: Path, found: LabelledRecords) -> list[str]:
         for one in found.comparisons.comparisons:
             what = ", ".join(name.partition(": ")[2] for name in one.feature_names)
             unit = f" (unit {one.spread:.4g})" if one.kind == "number" else ""
-            lines.append(f"  {one.column:<{width}}  {one.kind:<6}  {what}{unit}")
+            lines.append(f"  {one.column:<{width}}  {one.kind:<8}  {what}{unit}")
     return [*lines, *found.notes]
 
 

@@ -118,8 +118,9 @@ def _tables(dtype: type) -> None:
     both = RecordComparisons((Comparison("text", "text"), Comparison("number", "number")))
     texts = [("a b", "a c", "d")[i % 3] for i in range(n)]
     records = both.encode({"text": texts, "number": np.arange(float(n))})
-    both.features(records, np.arange(3))
-    flat_records(records, both.layout, starts, np.ones(4, np.float32), 0.0, cut)
+    both.block_features(records, np.arange(3))
+    weight = np.ones(len(both.feature_names), np.float32)
+    flat_records(records, both.layout(), starts, weight, 0.0, cut)
 
 
 def _edges(sizes: tuple[int, int]) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from supclust.data.records.comparisons import ColumnKind
 
 
 def counted(count: int, what: str) -> str:
@@ -33,6 +36,29 @@ def names_in(text: str | None) -> list[str] | None:
     if not names:
         raise ValueError(f"a list of names is empty: {text!r}. Write them as a,b,c or in a file.")
     return names
+
+
+KIND_HELP = (
+    "kinds of columns, as dob=date,zip=code: text, document, code, list, date, number or "
+    "coordinates (default: inferred; supclust data check says them)"
+)
+
+
+def kinds_in(text: str | None) -> dict[str, ColumnKind]:
+    """Kinds of columns from an option.
+
+    >>> kinds_in("dob=date, zip=code"), kinds_in(None)
+    ({'dob': 'date', 'zip': 'code'}, {})
+    """
+    from supclust.data.records.kinds import checked_kinds
+
+    parts = [name.partition("=") for name in names_in(text) or ()]
+    unequal = [name for name, equals, kind in parts if not (name and equals and kind)]
+    if unequal:
+        raise ValueError(
+            f"--kind must be column=kind, as dob=date,zip=code; received {unequal[0]!r}."
+        )
+    return checked_kinds({name.strip(): kind.strip() for name, _, kind in parts})
 
 
 def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:

@@ -65,7 +65,7 @@ def label_records(
         raise ValueError("the model does not compare records; received columns of a table.")
     weight, bias = model.linear
     encoded = comparisons.encode(columns)
-    return flat_records(encoded, comparisons.layout, starts, weight, bias, cut)
+    return flat_records(encoded, comparisons.layout(), starts, weight, bias, cut)
 
 
 def label_blocks(

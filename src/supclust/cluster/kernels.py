@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supclust.data.records.compare_kernel import new_marks, score_rows
+from supclust.data.records.compare_kernel import new_workspace, score_rows
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.nn_chain import merge_all
 from supclust.hac.cpu.numbering import root_of
@@ -133,7 +133,7 @@ def fill_points(points, starts, weight, bias, begin, end, squares):
 @kernel
 def fill_records(records, layout, starts, weight, bias, begin, end, squares):
     """Matrices of blocks of records; see `flat_records`."""
-    marks = new_marks(records)
+    workspace = new_workspace(records)
     offset = 0
     for k in range(begin, end):
         first, n = starts[k], starts[k + 1] - starts[k]
@@ -143,7 +143,7 @@ def fill_records(records, layout, starts, weight, bias, begin, end, squares):
             continue
         features = np.empty((n, weight.size), np.float32)
         rows = np.arange(first, first + n)
-        score_rows(records, layout, rows, 0, n, weight, bias, psi, features, marks)
+        score_rows(records, layout, rows, 0, n, weight, bias, psi, features, workspace)
 
 
 @kernel(error_model="numpy")
@@ -171,8 +171,8 @@ def label_squares(squares, starts, cut, labels, counts, begin, end):
 def score_part(records, layout, rows, weight, bias, psi, begin, end):
     """Rows ``begin`` to ``end`` of the matrix of some records."""
     features = np.empty((rows.size, weight.size), np.float32)
-    marks = new_marks(records)
-    score_rows(records, layout, rows, begin, end, weight, bias, psi, features, marks)
+    workspace = new_workspace(records)
+    score_rows(records, layout, rows, begin, end, weight, bias, psi, features, workspace)
 
 
 @kernel

@@ -126,7 +126,7 @@ def _load_kernels(model: TrainedModel) -> None:
     starts, cut = np.array([0, 2]), model.cut()
     if model.comparisons is not None:
         values = {"text": ["", ""], "number": np.zeros(2)}
-        columns = {name: values[kind] for name, kind in model.comparisons.kinds.items()}
+        columns = {name: values[kind] for name, kind in model.comparisons.sources.items()}
         _label(model, columns, starts, cut)
     elif model.is_compiled:
         _label(model, np.zeros((2, model.d)), starts, cut)
@@ -150,7 +150,7 @@ def _model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
             table.path,
         )
     kinds: dict[str, Kind] = (
-        dict(comparisons.kinds)
+        comparisons.sources
         if comparisons is not None
         else dict.fromkeys(model.feature_names, "number")
     )

@@ -40,7 +40,7 @@ _SCORES = {
 }
 _COMPARISON = {
     "column": _Name,
-    "kind": Literal["text", "number"],
+    "kind": Text,
     "missing": Annotated[bool, Rule("true or false", lambda value: isinstance(value, bool))],
     "neutral": [Finite],
     "spread": _Spread,

@@ -15,7 +15,7 @@ from supclust.data.errors import DataError, missing
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
 from supclust.data.layouts.pair_tables import read_unlabelled_pair_table
 from supclust.data.records.columns import read_columns
-from supclust.data.records.comparisons import RecordComparisons
+from supclust.data.records.comparisons import RecordComparisons, source_kind
 from supclust.data.records.labelled import rows_by_block
 from supclust.data.sets.aminer import INDEX_FILE, pair_block_folders, read_aminer
 from supclust.data.sets.faces import UMIST_FILE, read_umist
@@ -146,7 +146,8 @@ def _of_records(model: TrainedModel, table: RecordTable, columns: Columns) -> li
     group = columns.block or trained.get("block")
     id = _if_present(trained.get("id") or "id", table)
     special = [name for name in (label, group, id) if name is not None]
-    values = read_columns(table, kinds | dict.fromkeys(special, "text"))
+    sources = {name: source_kind(kind) for name, kind in kinds.items()}
+    values = read_columns(table, sources | dict.fromkeys(special, "text"))
     n = len(next(iter(values.values())))
     blocks = rows_by_block(values[group] if group else [ONE_BLOCK] * n, range(n), group, table.path)
     ids = values[id] if id else [f"record {row + 1}" for row in range(n)]
@@ -162,7 +163,7 @@ def _of_records(model: TrainedModel, table: RecordTable, columns: Columns) -> li
     def make(name: str) -> ModelBlock:
         rows = blocks[name]
         vectors = trained.get("comparisons") is None
-        features = points[rows] if vectors else compare.features(encoded, rows)
+        features = points[rows] if vectors else compare.block_features(encoded, rows)
         found = _points(name, [str(ids[row]) for row in rows], [labels[row] for row in rows])
         return ModelBlock(found, features)
 

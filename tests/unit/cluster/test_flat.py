@@ -76,12 +76,12 @@ def test_records_are_clustered_by_their_scores(rng: np.random.Generator) -> None
     starts = np.array([0, 1, 9, 30])
     names = [" ".join(rng.choice(words, 2)) for _ in range(30)]
     columns = {"name": names, "year": rng.normal(size=30)}
-    weight, bias = np.array([-0.3, -1.1, -0.4, 0.2], np.float32), 0.6
+    weight, bias = rng.normal(size=len(both.feature_names)).astype(np.float32), 0.6
     cut = Cut(0.5, 0.0)
     encoded = both.encode(columns)
-    labels, _ = flat_records(encoded, both.layout, starts, weight, bias, cut)
+    labels, _ = flat_records(encoded, both.layout(), starts, weight, bias, cut)
     for first, stop in pairwise(starts.tolist()):
-        scores = both.features(encoded, np.arange(first, stop)) @ weight + bias
+        scores = both.block_features(encoded, np.arange(first, stop)) @ weight + bias
         square = squareform(scores) if stop - first > 1 else np.zeros((1, 1))
         assert labels[first:stop].tolist() == expected(square, cut).tolist()
 

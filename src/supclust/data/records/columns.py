@@ -1,16 +1,55 @@
-"""Columns of a table of records: a column is numbers only if all its values are, else text."""
+"""Columns of a table of records: their values, their kinds, and what they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.tables.formats import Kind
+from supclust.data.records.comparisons import ColumnKind
+from supclust.data.records.kinds import InferredKind, as_numbers, infer_kind
+from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable, numbers_of
+
+_LEFT_OUT: dict[str, str] = {
+    "empty": "it is empty",
+    "constant": "it is the same in every record",
+    "id": "it is an id, different in every record",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TypedColumn:
+    """A column of a table.
+
+    Attributes:
+        name: of the column.
+        kind: inferred or chosen.
+        values: texts (``None``: missing), or float64 (NaN: missing) of numbers.
+        missing: number of records without a value.
+        distinct: number of different values.
+        examples: the first few of them.
+    """
+
+    name: str
+    kind: InferredKind
+    values: Any
+    missing: int
+    distinct: int
+    examples: tuple[str, ...]
+
+    @property
+    def note(self) -> str | None:
+        """Why it is not compared; ``None`` if it is."""
+        reason = _LEFT_OUT.get(self.kind)
+        if reason is None:
+            return None
+        cure = f"; --kind {self.name}=code compares it" if self.kind == "id" else ""
+        return f"column left out, {reason}: {self.name}{cure}"
 
 
 def read_columns(table: RecordTable, kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -32,50 +71,69 @@ def read_columns(table: RecordTable, kinds: Mapping[str, Kind]) -> dict[str, Any
     }
 
 
-def typed_columns(
-    raw: Mapping[str, Any], kinds: Mapping[str, Kind], text: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, Kind], list[str]]:
-    """Values, kinds and notes: text that holds only numbers becomes numbers.
+def type_columns(
+    table: RecordTable,
+    names: Sequence[str],
+    raw: Mapping[str, Any],
+    chosen: Mapping[str, ColumnKind],
+) -> list[TypedColumn]:
+    """Kinds and values of columns.
 
     Args:
-        raw: values of `read_columns`.
-        kinds: the columns to compare, as they were read.
-        text: columns that stay text. Columns without any value are left out, with a note.
+        table: they are from.
+        names: of the columns.
+        raw: their values of `read_columns`, as numbers where the file says that they are.
+        chosen: kinds that are not to be inferred.
     """
-    values: dict[str, Any] = {}
-    found: dict[str, Kind] = {}
-    notes = []
-    for name, kind in kinds.items():
-        column = raw[name]
-        numbers = column if kind == "number" else None if name in text else as_numbers(column)
-        if numbers is not None and np.isnan(numbers).all():
-            notes.append(f"column left out, it is empty: {name}")
-        elif numbers is not None:
-            values[name], found[name] = numbers, "number"
-        elif not any(value and value.strip() for value in column):
-            notes.append(f"column left out, it is empty: {name}")
-        else:
-            values[name], found[name] = column, "text"
-    return values, found, notes
+    return [_typed(name, raw[name], chosen.get(name), table) for name in names]
 
 
-def as_numbers(column: Sequence[str | None]) -> NDArray[np.float64] | None:
-    """A column as numbers, NaN where empty; ``None`` if it holds anything else.
+def _typed(name: str, values: Any, chosen: ColumnKind | None, table: RecordTable) -> TypedColumn:
+    is_number = isinstance(values, np.ndarray)
+    texts: Sequence[str | None] = _as_texts(values) if is_number else values
+    known = {text: None for text in texts if text is not None and text.strip()}
+    if is_number and not (np.isnan(values) | (values == np.rint(values))).all():
+        kind: InferredKind = chosen or "number"
+    else:
+        kind = chosen or infer_kind(name, texts, is_list=name in table.lists)
+    if not known:
+        kind = "empty"
+    typed: Any = texts
+    if kind == "number":
+        typed = values if is_number else _numbers(name, texts, table)
+    missing = sum(text is None or not text.strip() for text in texts)
+    return TypedColumn(name, kind, typed, missing, len(known), tuple(known)[:3])
 
-    A zero in front ("007") marks a code, not a number.
 
-    >>> as_numbers(["1.5", None]), as_numbers(["007"]), as_numbers(["a"])
-    (array([1.5, nan]), None, None)
-    """
-    values = np.full(len(column), np.nan)
-    for row, text in enumerate(column):
-        if text is None or not text.strip():
-            continue
-        digits = text.strip().lstrip("+-")
-        if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
-            return None
-        try:
-            values[row] = float(text)
-        except ValueError:
-            return None
-    return values
+def _as_texts(values: NDArray[np.float64]) -> list[str | None]:
+    """Numbers as text: 7.0 as 7, NaN as missing."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    texts = [
+        None if value != value else str(int(value)) if value == int(value) else repr(value)
+        for value in distinct.tolist()
+    ]
+    return [texts[k] for k in inverse.tolist()]
+
+
+def _numbers(name: str, texts: Sequence[str | None], table: RecordTable) -> NDArray[np.float64]:
+    numbers = as_numbers(texts)
+    if numbers is not None:
+        return numbers
+    for row, text in enumerate(texts):
+        if text and text.strip() and as_numbers([text.lstrip("+-0") or "0"]) is None:
+            raise DataError(
+                f"column {name!r} was to be numbers (--kind); received {text!r}. Correct it, or "
+                "choose another kind",
+                table.path,
+                table.line(row),
+            )
+    return np.array([float(text) if text and text.strip() else np.nan for text in texts])
+
+
+def compared(columns: Sequence[TypedColumn]) -> dict[str, ColumnKind]:
+    """Kinds of the columns that are compared."""
+    return {
+        one.name: one.kind
+        for one in columns
+        if one.kind != "empty" and one.kind != "constant" and one.kind != "id"
+    }

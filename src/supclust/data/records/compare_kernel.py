@@ -1,4 +1,9 @@
-"""Compiled comparison of two records: one definition for training and for clustering."""
+"""Compiled comparison of two records: one definition for training and for clustering.
+
+A column is compared by one or two *groups* of features: of text (also codes and lists), dates,
+numbers and places. ``at[c, f]`` of a group is where feature f of its column c is written, -1: it is
+not wanted, and not computed.
+"""
 
 from __future__ import annotations
 
@@ -6,146 +11,286 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from supclust.data.records.string_kernels import (
+    clear_pattern,
+    common_prefix,
+    edit_distance,
+    is_substring,
+    jaro_winkler,
+    set_pattern,
+)
 from supclust.kernels import kernel
 
-SAME, WORDS, SPELLING = 0, 1, 2  # features of a text column
+SAME, RARITY, WINKLER, EDIT, PREFIX, SUBSTRING, TRIPLES, WORDS, RARE_WORDS, CONTAINED = range(10)
+DAYS, YEAR, MONTH, DAY, SWAPPED = range(5)
+DIFFERENCE, RELATIVE, EQUAL = range(3)
+DISTANCE = 0
+TEXT_FEATURES, DATE_FEATURES, NUMBER_FEATURES, PLACE_FEATURES = 10, 5, 3, 1
 FAR = 10.0  # spreads beyond which numbers count as equally different
+LONG_AGO = np.log1p(36525.0)  # days, a century, beyond which dates count as equally different
+ANTIPODES = np.log1p(20015.0)  # km
+_RADIUS = 6371.0  # km
 
 
 class EncodedRecords(NamedTuple):
-    """Records as the kernels read them: n records, t text columns, m number columns, e entries.
+    """Records as the kernels read them: n records; t, u, m, p columns of text, dates, ...
 
     Attributes:
         entries: (n, t) int64 entry of every text, -1 missing.
+        rarity: (e,) float32 of every entry.
+        chars: int32 characters of the entries.
+        char_starts: (e + 1,) int64.
+        alphabet: characters are below it.
+        words: int32, distinct within an entry; columns share none.
         word_starts: (e + 1,) int64.
-        words: int64, distinct within an entry; columns share no numbers.
-        word_count: numbers of words are below it.
+        word_weights: (words,) int64, their rarity in integers, so that sums are exact in any order.
+        word_totals: (e,) int64 sum of the weights of an entry.
+        triples: int32, distinct within an entry.
         triple_starts: (e + 1,) int64.
-        triples: int64, likewise.
-        triple_count: likewise.
+        triple_count: triples are below it.
+        dates: (n, u, 3) int64 year (-1 missing), month, day (0 not known).
+        days: (n, u) float64.
         numbers: (n, m) float64, NaN missing.
+        places: (n, p, 2) float64 latitude and longitude, NaN missing.
     """
 
     entries: Any
-    word_starts: Any
+    rarity: Any
+    chars: Any
+    char_starts: Any
+    alphabet: Any
     words: Any
-    word_count: Any
-    triple_starts: Any
+    word_starts: Any
+    word_weights: Any
+    word_totals: Any
     triples: Any
+    triple_starts: Any
     triple_count: Any
+    dates: Any
+    days: Any
     numbers: Any
+    places: Any
+
+
+class Group(NamedTuple):
+    """Where the features of the c columns of a group are written.
+
+    Attributes:
+        at: (c, features) int64, -1 not wanted.
+        flags: (c, 2) int64 where "missing" and "both missing" are written, -1 not wanted.
+        neutral: (c, features) float32 values where one is missing.
+    """
+
+    at: Any
+    flags: Any
+    neutral: Any
 
 
 class Layout(NamedTuple):
-    """Where the features of a column stand, and what stands for missing values.
+    """The groups, and (m,) float64 units of the numbers."""
 
-    Attributes:
-        text_at: (t,) int64 first of the three features of a text column.
-        text_missing_at: (t,) int64 its indicator, -1: it has none.
-        text_neutral: (t, 3) float32 values where a text is missing.
-        number_at: (m,) int64.
-        number_missing_at: (m,) int64.
-        number_neutral: (m,) float32.
-        number_spread: (m,) float64.
-    """
-
-    text_at: Any
-    text_missing_at: Any
-    text_neutral: Any
-    number_at: Any
-    number_missing_at: Any
-    number_neutral: Any
-    number_spread: Any
+    text: Group
+    date: Group
+    number: Group
+    place: Group
+    spread: Any
 
 
 @kernel
-def new_marks(records):
-    """Workspace of `compare_row`: the record that last marked each word, and each triple."""
-    words = np.full(records.word_count, -1, np.int64)
-    return words, np.full(records.triple_count, -1, np.int64)
+def new_workspace(records):
+    """Workspace of a thread: masks of characters; marks and shared counts of words and triples."""
+    masks = np.zeros(records.alphabet + 1, np.int64)
+    words = np.full(records.word_weights.size, -1, np.int64)
+    return masks, words, np.full(records.triple_count, -1, np.int64)
 
 
 @kernel
-def _mark(starts, items, entry, marks, i):
-    """Mark the items of an entry with the number of its record; returns how many there are."""
+def _put(row, place, value):
+    if place >= 0:
+        row[place] = value
+
+
+@kernel
+def _write_missing(group, c, first, second, row):
+    """Write the flags; whether a value is missing, and then all features are neutral."""
+    _put(row, group.flags[c, 0], np.float32(first or second))
+    _put(row, group.flags[c, 1], np.float32(first and second))
+    if not (first or second):
+        return False
+    for f in range(group.at.shape[1]):
+        _put(row, group.at[c, f], group.neutral[c, f])
+    return True
+
+
+@kernel
+def _mark(starts, items, entry, marks):
     for k in range(starts[entry], starts[entry + 1]):
-        marks[items[k]] = i
-    return starts[entry + 1] - starts[entry]
+        marks[items[k]] = entry
 
 
 @kernel
-def _marked(starts, items, entry, marks, i):
-    """Count the items of an entry that are marked; returns this and how many there are."""
+def _count_marked(starts, items, entry, other, marks):
+    """Number of items that both entries have; those of ``entry`` are marked."""
     shared = 0
-    for k in range(starts[entry], starts[entry + 1]):
-        shared += marks[items[k]] == i
-    return shared, starts[entry + 1] - starts[entry]
+    for k in range(starts[other], starts[other + 1]):
+        shared += marks[items[k]] == entry
+    return shared
 
 
 @kernel(error_model="numpy")
-def _compare_texts(records, layout, t, i, others, out, marks):
-    at, flag = layout.text_at[t], layout.text_missing_at[t]
-    word_marks, triple_marks = marks
-    entry = records.entries[i, t]
-    words = triples = 0
-    if entry >= 0:
-        words = _mark(records.word_starts, records.words, entry, word_marks, i)
-        triples = _mark(records.triple_starts, records.triples, entry, triple_marks, i)
-    for k in range(others.size):
-        other = records.entries[others[k], t]
-        missing = entry < 0 or other < 0
+def _compare_words(records, at, entry, other, row, marks):
+    starts, words = records.word_starts, records.words
+    shared = both = 0
+    for k in range(starts[other], starts[other + 1]):
+        if marks[words[k]] == entry:
+            shared += 1
+            both += records.word_weights[words[k]]
+    n = starts[entry + 1] - starts[entry] + starts[other + 1] - starts[other]
+    mine, theirs = records.word_totals[entry], records.word_totals[other]
+    _put(row, at[WORDS], np.float32(shared / (n - shared)))
+    _put(row, at[RARE_WORDS], np.float32(both / (mine + theirs - both)))
+    _put(row, at[CONTAINED], np.float32(both / min(mine, theirs)))
+
+
+@kernel(error_model="numpy")
+def _compare_characters(records, at, entry, other, row, masks):
+    a, a_stop = records.char_starts[entry], records.char_starts[entry + 1]
+    b, b_stop = records.char_starts[other], records.char_starts[other + 1]
+    n, m = a_stop - a, b_stop - b
+    prefix = common_prefix(records.chars, a, a_stop, b, b_stop)
+    _put(row, at[PREFIX], np.float32(prefix / min(n, m)))
+    if at[WINKLER] >= 0:
+        row[at[WINKLER]] = jaro_winkler(masks, n, records.chars, b, b_stop, prefix)
+    if at[EDIT] >= 0:
+        distance = edit_distance(masks, n, records.chars, b, b_stop)
+        row[at[EDIT]] = 1 - distance / max(n, m)
+    if at[SUBSTRING] >= 0:
+        row[at[SUBSTRING]] = is_substring(records.chars, a, a_stop, b, b_stop)
+
+
+@kernel
+def _write_same(records, at, entry, row):
+    for f in range(at.size):
+        _put(row, at[f], np.float32(1.0))
+    _put(row, at[RARITY], records.rarity[entry])
+
+
+@kernel(error_model="numpy")
+def _compare_texts(records, group, c, left, right, out, workspace):
+    masks, word_marks, triple_marks = workspace
+    at = group.at[c]
+    by_characters = max(at[WINKLER], at[EDIT], at[PREFIX], at[SUBSTRING]) >= 0
+    by_words = max(at[WORDS], at[RARE_WORDS], at[CONTAINED]) >= 0
+    by_triples = at[TRIPLES] >= 0
+    chars, char_starts = records.chars, records.char_starts
+    current = np.int64(-1)  # the entry that masks and marks are set to
+    for k in range(left.size):
+        entry, other = records.entries[left[k], c], records.entries[right[k], c]
         row = out[k]
-        if flag >= 0:
-            row[flag] = missing
-        if missing:
-            row[at : at + 3] = layout.text_neutral[t]
-        elif other == entry:
-            row[at : at + 3] = 1.0
-        else:
-            row[at + SAME] = 0.0
-            both, n = _marked(records.word_starts, records.words, other, word_marks, i)
-            row[at + WORDS] = both / (words + n - both)
-            both, n = _marked(records.triple_starts, records.triples, other, triple_marks, i)
-            row[at + SPELLING] = 2 * both / (triples + n)
+        if _write_missing(group, c, entry < 0, other < 0, row):
+            continue
+        if entry == other:
+            _write_same(records, at, entry, row)
+            continue
+        if entry != current:
+            if current >= 0:
+                clear_pattern(chars, char_starts[current], char_starts[current + 1], masks)
+            set_pattern(chars, char_starts[entry], char_starts[entry + 1], masks)
+            if by_words:
+                _mark(records.word_starts, records.words, entry, word_marks)
+            if by_triples:
+                _mark(records.triple_starts, records.triples, entry, triple_marks)
+            current = entry
+        _put(row, at[SAME], np.float32(0.0))
+        _put(row, at[RARITY], np.float32(0.0))
+        if by_characters:
+            _compare_characters(records, at, entry, other, row, masks)
+        if by_words:
+            _compare_words(records, at, entry, other, row, word_marks)
+        if by_triples:
+            starts = records.triple_starts
+            shared = _count_marked(starts, records.triples, entry, other, triple_marks)
+            n = starts[entry + 1] - starts[entry] + starts[other + 1] - starts[other]
+            row[at[TRIPLES]] = 2 * shared / n
+    if current >= 0:
+        clear_pattern(chars, char_starts[current], char_starts[current + 1], masks)
 
 
 @kernel(error_model="numpy")
-def _compare_numbers(records, layout, m, i, others, out):
-    at, flag = layout.number_at[m], layout.number_missing_at[m]
-    for k in range(others.size):
-        gap = abs(records.numbers[i, m] - records.numbers[others[k], m])
-        missing = np.isnan(gap)
-        if flag >= 0:
-            out[k, flag] = missing
-        scaled = min(gap / layout.number_spread[m], FAR)
-        out[k, at] = layout.number_neutral[m] if missing else scaled
+def _compare_dates(records, group, c, left, right, out):
+    at, neutral = group.at[c], group.neutral[c]
+    for k in range(left.size):
+        a, b = records.dates[left[k], c], records.dates[right[k], c]
+        row = out[k]
+        if _write_missing(group, c, a[0] < 0, b[0] < 0, row):
+            continue
+        gap = abs(records.days[left[k], c] - records.days[right[k], c])
+        _put(row, at[DAYS], np.float32(min(np.log1p(gap) / LONG_AGO, 1.0)))
+        _put(row, at[YEAR], np.float32(a[0] == b[0]))
+        months, days = a[1] > 0 and b[1] > 0, a[2] > 0 and b[2] > 0
+        _put(row, at[MONTH], np.float32(a[1] == b[1]) if months else neutral[MONTH])
+        _put(row, at[DAY], np.float32(a[2] == b[2]) if days else neutral[DAY])
+        swapped = a[0] == b[0] and a[1] == b[2] and a[2] == b[1] and a[1] != a[2]
+        _put(row, at[SWAPPED], np.float32(swapped) if months and days else neutral[SWAPPED])
+
+
+@kernel(error_model="numpy")
+def _compare_numbers(records, group, c, left, right, out, spread):
+    at = group.at[c]
+    for k in range(left.size):
+        a, b = records.numbers[left[k], c], records.numbers[right[k], c]
+        row = out[k]
+        if _write_missing(group, c, np.isnan(a), np.isnan(b), row):
+            continue
+        gap = 0.0 if a == b else abs(a - b)
+        _put(row, at[DIFFERENCE], np.float32(min(gap / spread, FAR)))
+        largest = max(abs(a), abs(b))
+        _put(row, at[RELATIVE], np.float32(min(gap / largest, 1.0) if gap > 0 else 0.0))
+        _put(row, at[EQUAL], np.float32(a == b))
+
+
+@kernel(error_model="numpy")
+def _compare_places(records, group, c, left, right, out):
+    """Great-circle distances, log(1 + km) in units of that of the antipodes."""
+    at = group.at[c]
+    for k in range(left.size):
+        a, b = records.places[left[k], c], records.places[right[k], c]
+        missing = np.isnan(a[0] + a[1]), np.isnan(b[0] + b[1])
+        if _write_missing(group, c, missing[0], missing[1], out[k]):
+            continue
+        north, east = np.radians(b[0] - a[0]), np.radians(b[1] - a[1])
+        across = np.cos(np.radians(a[0])) * np.cos(np.radians(b[0])) * np.sin(east / 2) ** 2
+        half = min(np.sin(north / 2) ** 2 + across, 1.0)
+        km = 2 * _RADIUS * np.arcsin(np.sqrt(half))
+        _put(out[k], at[DISTANCE], np.float32(min(np.log1p(km) / ANTIPODES, 1.0)))
 
 
 @kernel
-def compare_row(records, layout, i, others, out, marks):
-    """Compare record i with others, (k,), into (k, d) float32.
+def compare_pairs(records, layout, left, right, out, workspace):
+    """Compare records ``left`` (e,) with records ``right`` (e,) into (e, d) float32.
 
-    ``marks`` are those of `new_marks`; a later call with another i may use them again.
+    Runs of equal ``left`` are faster: what depends on the left record is prepared once.
     """
-    for t in range(layout.text_at.size):
-        _compare_texts(records, layout, t, i, others, out, marks)
-    for m in range(layout.number_at.size):
-        _compare_numbers(records, layout, m, i, others, out)
+    for c in range(layout.text.at.shape[0]):
+        _compare_texts(records, layout.text, c, left, right, out, workspace)
+    for c in range(layout.date.at.shape[0]):
+        _compare_dates(records, layout.date, c, left, right, out)
+    for c in range(layout.number.at.shape[0]):
+        _compare_numbers(records, layout.number, c, left, right, out, layout.spread[c])
+    for c in range(layout.place.at.shape[0]):
+        _compare_places(records, layout.place, c, left, right, out)
 
 
 @kernel
-def pair_features(records, layout, rows, out):
-    """Fill (e, d) features of the pairs of ``rows`` (n,), in condensed order."""
-    marks = new_marks(records)
-    start = 0
-    for a in range(rows.size - 1):
-        others = rows[a + 1 :]
-        compare_row(records, layout, rows[a], others, out[start : start + others.size], marks)
-        start += others.size
+def pair_features(records, layout, left, right, start, stop, out):
+    """Fill features of the pairs ``start`` to ``stop``."""
+    chosen = slice(start, stop)
+    workspace = new_workspace(records)
+    compare_pairs(records, layout, left[chosen], right[chosen], out[chosen], workspace)
 
 
 @kernel
-def score_rows(records, layout, rows, start, stop, weight, bias, square, features, marks):
+def score_rows(records, layout, rows, start, stop, weight, bias, square, features, workspace):
     """Fill the scores w . x + b of rows ``start`` to ``stop`` of a square and their columns.
 
     Args:
@@ -157,12 +302,13 @@ def score_rows(records, layout, rows, start, stop, weight, bias, square, feature
         weight: (d,) float32.
         bias: float32.
         square: (n, n) float32 output; the diagonal is 0.
-        features: (>= n, d) float32 workspace.
-        marks: of `new_marks`, of this thread.
+        features: (>= n, d) float32 buffer.
+        workspace: of `new_workspace`, of this thread.
     """
     for a in range(start, stop):
         others = rows[a + 1 :]
-        compare_row(records, layout, rows[a], others, features, marks)
+        own = np.full(others.size, rows[a])
+        compare_pairs(records, layout, own, others, features, workspace)
         square[a, a] = 0.0
         for k in range(others.size):
             score = bias

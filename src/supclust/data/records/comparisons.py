@@ -1,37 +1,91 @@
 """Comparison of records: features of pairs of records from the columns of a table.
 
-* A text column gives three: whether the two texts are the same, the share of their words that both
-  have (Jaccard), and how alike they are spelled (Dice on three-letter windows); 1 is alike.
-* A number column gives the absolute difference in units of the column's spread in training, at
-  most 10.
-* A column that had missing values in training gives an indicator as well; where a value is missing,
-  the other features are their average over training pairs.
+How a column is compared depends on its kind; `FEATURES` lists what is computed of each. Features of
+likeness are in [0, 1], 1 is alike. Differences of dates are log(1 + days), distances of places
+log(1 + km), in units of a century and of half the earth's circumference; differences of numbers are
+in units of the column's spread in training, at most 10. A column that had missing values in
+training says so in two further features. Where a value is missing the others are neutral, their
+average over training pairs, or NaN if asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.block import n_pairs
 from supclust.data.errors import DataError
-from supclust.data.records.compare_kernel import EncodedRecords, Layout, pair_features
-from supclust.data.records.text_encoding import Sets, encode_text
-from supclust.data.tables.formats import Kind
+from supclust.data.records import compare_kernel as kernel
+from supclust.data.records.compare_kernel import EncodedRecords, Group, Layout, pair_features
+from supclust.data.records.dates import DateOrder
+from supclust.data.records.encoding import Column, encode_columns
+from supclust.data.records.rarity import Frequencies
+from supclust.data.tables.cast import Kind
+from supclust.hac.cpu.threads import over_parts
 
-ColumnKind: TypeAlias = Kind
-Column: TypeAlias = "Sequence[str | None] | NDArray[np.float64]"
+ColumnKind: TypeAlias = Literal["text", "document", "code", "list", "date", "number", "coordinates"]
+GroupName: TypeAlias = Literal["text", "date", "number", "place"]
 Ints = NDArray[np.int64]
 
-_FEATURES: dict[str, tuple[str, ...]] = {
-    "text": ("same text", "shared words", "similar spelling"),
-    "number": ("difference",),
+KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
+FLAGS = ("missing", "both missing")
+_WORDS: dict[str, tuple[GroupName, int]] = {
+    "shared words": ("text", kernel.WORDS),
+    "shared rare words": ("text", kernel.RARE_WORDS),
+    "words of one in the other": ("text", kernel.CONTAINED),
 }
-_ENOUGH_PAIRS = 1_000_000  # for the averages that stand for missing values
+FEATURES: dict[ColumnKind, dict[str, tuple[GroupName, int]]] = {
+    "text": {
+        "same text": ("text", kernel.SAME),
+        **_WORDS,
+        "similar spelling": ("text", kernel.TRIPLES),
+        "Jaro-Winkler": ("text", kernel.WINKLER),
+        "edit similarity": ("text", kernel.EDIT),
+        "common prefix": ("text", kernel.PREFIX),
+        "one contains the other": ("text", kernel.SUBSTRING),
+        "rarity of the shared text": ("text", kernel.RARITY),
+    },
+    "document": {"same text": ("text", kernel.SAME), **_WORDS},
+    "code": {
+        "same code": ("text", kernel.SAME),
+        "edit similarity": ("text", kernel.EDIT),
+        "common prefix": ("text", kernel.PREFIX),
+        "rarity of the shared code": ("text", kernel.RARITY),
+    },
+    "list": {
+        "same list": ("text", kernel.SAME),
+        "shared elements": ("text", kernel.WORDS),
+        "shared rare elements": ("text", kernel.RARE_WORDS),
+        "elements of one in the other": ("text", kernel.CONTAINED),
+    },
+    "date": {
+        "same date": ("text", kernel.SAME),
+        "similar digits": ("text", kernel.EDIT),
+        "rarity of the shared date": ("text", kernel.RARITY),
+        "difference in days": ("date", kernel.DAYS),
+        "same year": ("date", kernel.YEAR),
+        "same month": ("date", kernel.MONTH),
+        "same day": ("date", kernel.DAY),
+        "day and month swapped": ("date", kernel.SWAPPED),
+    },
+    "number": {
+        "difference": ("number", kernel.DIFFERENCE),
+        "relative difference": ("number", kernel.RELATIVE),
+        "equal": ("number", kernel.EQUAL),
+    },
+    "coordinates": {"distance": ("place", kernel.DISTANCE)},
+}
+"""Features of every kind of column: name, group of the kernel, number in the group."""
+_WIDTH: dict[GroupName, int] = {
+    "text": kernel.TEXT_FEATURES,
+    "date": kernel.DATE_FEATURES,
+    "number": kernel.NUMBER_FEATURES,
+    "place": kernel.PLACE_FEATURES,
+}
+_PART = 20_000  # pairs that a thread compares at a time
 
 
 @dataclass(frozen=True)
@@ -40,43 +94,99 @@ class Comparison:
 
     Attributes:
         column: its name.
-        kind: ``"text"`` or ``"number"``.
-        missing: whether a feature says that a value is missing.
-        neutral: what the features are where one is.
+        kind: see `FEATURES`.
+        features: those of `FEATURES` that are used, then those of `FLAGS`; default: all of the
+            kind, without flags.
+        neutral: what the features are where a value is missing, flags not included.
         spread: unit of a difference of numbers.
+        order: of the numbers in a date.
+        values: how often values occur.
+        words: how often words, or elements of lists, occur.
     """
 
     column: str
     kind: ColumnKind
-    missing: bool = False
+    features: tuple[str, ...] = ()
     neutral: tuple[float, ...] = ()
     spread: float = 1.0
+    order: DateOrder = "day first"
+    values: Frequencies = field(default_factory=Frequencies)
+    words: Frequencies = field(default_factory=Frequencies)
 
     def __post_init__(self) -> None:
-        """Complete the neutral values, and validate."""
-        if self.kind not in _FEATURES:
-            raise DataError(f"kind must be text or number; received {self.kind!r}")
-        width = len(_FEATURES[self.kind])
+        """Complete features and neutral values, and validate."""
+        if self.kind not in FEATURES:
+            raise DataError(f"kind must be one of {', '.join(KINDS)}; received {self.kind!r}")
+        if not self.features:
+            object.__setattr__(self, "features", tuple(FEATURES[self.kind]))
+        unknown = [n for n in self.features if n not in FEATURES[self.kind] and n not in FLAGS]
+        if unknown:
+            raise DataError(f"column {self.column!r}: unknown feature {unknown[0]!r}")
+        width = len(self.measured)
         if not self.neutral:
             object.__setattr__(self, "neutral", (0.0,) * width)
-        if len(self.neutral) != width or not self.spread > 0:
-            raise DataError(f"column {self.column!r}: {width} neutral values and a spread > 0")
+        if len(self.neutral) != width or not np.isfinite(self.neutral).all():
+            raise DataError(f"column {self.column!r} needs {width} finite neutral values")
+        if not 0 < self.spread < np.inf or self.order not in get_args(DateOrder):
+            raise DataError(f"column {self.column!r}: spread > 0 and an order of dates are needed")
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Its features without flags."""
+        return tuple(name for name in self.features if name not in FLAGS)
+
+    @property
+    def missing(self) -> bool:
+        """Whether features say that a value is missing."""
+        return len(self.measured) < len(self.features)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of its features, in order."""
-        names = (*_FEATURES[self.kind], *(("missing",) if self.missing else ()))
-        return tuple(f"{self.column}: {name}" for name in names)
+        return tuple(f"{self.column}: {name}" for name in self.features)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        counted = {"values": self.values, "words": self.words}
+        return {
+            "column": self.column,
+            "kind": self.kind,
+            "missing": self.missing,
+            "neutral": list(self.neutral),
+            "spread": self.spread,
+            "features": list(self.feature_names),
+            **({"order": self.order} if self.kind == "date" else {}),
+            **{name: table.to_json() for name, table in counted.items() if len(table.hashes)},
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Comparison:
+        """The inverse of `to_json`; also of models of version 0.1."""
+        column = str(value["column"])
+        tables = {
+            name: Frequencies.from_json(value[name])
+            for name in ("values", "words")
+            if name in value
+        }
+        return cls(
+            column,
+            value["kind"],
+            tuple(str(name).removeprefix(f"{column}: ") for name in value["features"]),
+            tuple(float(v) for v in value["neutral"]),
+            float(value["spread"]),
+            value.get("order", "day first"),
+            **tables,
+        )
 
 
 @dataclass(frozen=True)
 class RecordComparisons:
     """The comparisons of a table's columns, in the order of their features.
 
-    >>> both = RecordComparisons((Comparison("name", "text"), Comparison("year", "number")))
-    >>> records = both.encode({"name": ["Ann Li", "Li, Ann"], "year": np.array([2001.0, 2003.0])})
-    >>> both.features(records, np.arange(2)).round(2).tolist()  # same, words, spelling, difference
-    [[0.0, 1.0, 0.8..., 2.0]]
+    >>> both = RecordComparisons((Comparison("zip", "code"), Comparison("age", "number")))
+    >>> records = both.encode({"zip": ["12 34", "1235"], "age": np.array([50.0, 40.0])})
+    >>> both.features(records, np.array([0]), np.array([1])).round(2).tolist()
+    [[0.0, 0.75, 0.75, 0.0, 10.0, 0.2..., 0.0]]
     """
 
     comparisons: tuple[Comparison, ...]
@@ -92,26 +202,35 @@ class RecordComparisons:
         return {one.column: one.kind for one in self.comparisons}
 
     @property
-    def layout(self) -> Layout:
-        """The layout that the kernels read."""
-        ends = np.cumsum([len(one.feature_names) for one in self.comparisons])
-        at: dict[str, list[int]] = {"text": [], "number": []}
-        flags: dict[str, list[int]] = {"text": [], "number": []}
-        chosen: dict[str, list[Comparison]] = {"text": [], "number": []}
-        for one, end in zip(self.comparisons, ends.tolist(), strict=True):
-            at[one.kind].append(end - len(one.feature_names))
-            flags[one.kind].append(end - 1 if one.missing else -1)
-            chosen[one.kind].append(one)
-        texts, numbers = chosen["text"], chosen["number"]
-        return Layout(
-            np.array(at["text"], np.int64),
-            np.array(flags["text"], np.int64),
-            np.array([one.neutral for one in texts], np.float32).reshape(len(texts), 3),
-            np.array(at["number"], np.int64),
-            np.array(flags["number"], np.int64),
-            np.array([one.neutral[0] for one in numbers], np.float32),
-            np.array([one.spread for one in numbers], np.float64),
-        )
+    def sources(self) -> dict[str, Kind]:
+        """How every column is read from a table: as numbers or as text."""
+        return {name: source_kind(kind) for name, kind in self.kinds.items()}
+
+    def layout(self, nan: bool = False) -> Layout:
+        """The layout that the kernels read.
+
+        Args:
+            nan: write NaN instead of the neutral values, for models that handle missing values.
+        """
+        rows: dict[GroupName, list[tuple[list[int], list[int], list[float]]]] = {
+            group: [] for group in _WIDTH
+        }
+        position = 0
+        for one in self.comparisons:
+            place = {name: position + k for k, name in enumerate(one.features)}
+            position += len(place)
+            flags = [place.get(flag, -1) for flag in FLAGS]
+            for group in groups_of(one.kind):
+                at, neutral = [-1] * _WIDTH[group], [np.nan if nan else 0.0] * _WIDTH[group]
+                for name, value in zip(one.measured, one.neutral, strict=True):
+                    owner, number = FEATURES[one.kind][name]
+                    if owner == group:
+                        at[number] = place[name]
+                        neutral[number] = np.nan if nan else value
+                rows[group].append((at, flags, neutral))
+        spreads = [one.spread for one in self.comparisons if one.kind == "number"]
+        groups = {group: _group(rows[group], width) for group, width in _WIDTH.items()}
+        return Layout(**groups, spread=np.array(spreads, np.float64))
 
     def encode(self, columns: Mapping[str, Column]) -> EncodedRecords:
         """Make columns of one length readable for the kernels.
@@ -119,118 +238,67 @@ class RecordComparisons:
         Args:
             columns: texts (``None``: missing) or numbers (NaN: missing) by name.
         """
-        lengths = {len(columns[one.column]) for one in self.comparisons}
-        if len(lengths) != 1:
-            raise DataError(f"columns must have one length; received {sorted(lengths)}")
-        (n,) = lengths
-        texts = [one.column for one in self.comparisons if one.kind == "text"]
-        numbers = [one.column for one in self.comparisons if one.kind == "number"]
-        entries = np.empty((n, len(texts)), np.int64)
-        words, triples, base = [], [], 0
-        for t, name in enumerate(texts):
-            found = encode_text(cast("Sequence[str | None]", columns[name]))
-            entries[:, t] = np.where(found.code < 0, -1, found.code + base)
-            base += len(found.words.starts) - 1
-            words.append(found.words)
-            triples.append(found.triples)
-        values = np.empty((n, len(numbers)))
-        for m, name in enumerate(numbers):
-            values[:, m] = columns[name]
-        return EncodedRecords(entries, *_joined(words), *_joined(triples), values)
+        return encode_columns(self.comparisons, columns)
 
-    def features(self, records: EncodedRecords, rows: Ints) -> NDArray[np.float32]:
-        """(e, d) features of the pairs of some records, in condensed order."""
-        out = np.empty((n_pairs(len(rows)), len(self.feature_names)), np.float32)
-        pair_features(records, self.layout, np.ascontiguousarray(rows, np.int64), out)
+    def features(
+        self, records: EncodedRecords, left: Ints, right: Ints, *, nan: bool = False
+    ) -> NDArray[np.float32]:
+        """(e, d) features of pairs of records, on all cores.
+
+        Args:
+            records: of `encode`.
+            left: (e,) first record of every pair; fastest where equal ones follow each other.
+            right: (e,) second record.
+            nan: NaN where a value is missing, instead of neutral values.
+        """
+        left, right = (np.ascontiguousarray(rows, np.int64) for rows in (left, right))
+        out = np.empty((len(left), len(self.feature_names)), np.float32)
+        layout = self.layout(nan)
+        over_parts(
+            lambda a, b: pair_features(records, layout, left, right, a, b, out),
+            len(left),
+            max(1, len(left) // _PART),
+        )
         return out
+
+    def block_features(
+        self, records: EncodedRecords, rows: Ints, *, nan: bool = False
+    ) -> NDArray[np.float32]:
+        """(e, d) features of all pairs of some records, in condensed order; see `features`."""
+        a, b = np.triu_indices(len(rows), 1)
+        return self.features(records, rows[a], rows[b], nan=nan)
 
     def to_json(self) -> list[dict[str, Any]]:
         """As plain values."""
-        return [
-            {**asdict(one), "neutral": list(one.neutral), "features": list(one.feature_names)}
-            for one in self.comparisons
-        ]
+        return [one.to_json() for one in self.comparisons]
 
     @classmethod
     def from_json(cls, values: Sequence[Mapping[str, Any]]) -> RecordComparisons:
-        """From plain values; the inverse of `to_json`."""
-        return cls(
-            tuple(
-                Comparison(
-                    str(value["column"]),
-                    value["kind"],
-                    bool(value["missing"]),
-                    tuple(float(v) for v in value["neutral"]),
-                    float(value["spread"]),
-                )
-                for value in values
-            )
-        )
+        """From plain values; the inverse of `to_json`.
+
+        Raises:
+            DataError: something is missing or of a wrong type.
+        """
+        try:
+            return cls(tuple(Comparison.from_json(value) for value in values))
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise DataError(f"the comparisons of a model are damaged ({problem})") from None
 
 
-def learn_comparisons(
-    kinds: Mapping[str, ColumnKind], columns: Mapping[str, Column], blocks: Sequence[Ints]
-) -> RecordComparisons:
-    """Choose spreads, indicators and neutral values from training records.
-
-    Args:
-        kinds: kind of every column to compare.
-        columns: their values.
-        blocks: rows of every training block.
-    """
-    if not kinds:
-        raise DataError("at least one column to compare is needed; received none")
-    rows = np.unique(np.concatenate(list(blocks)))
-    learned = []
-    for name, kind in kinds.items():
-        if kind == "number":
-            values = np.asarray(columns[name], np.float64)[rows]
-            known = values[np.isfinite(values)]
-            spread = float(known.std()) if len(known) else 0.0
-            learned.append(
-                Comparison(name, kind, bool(np.isnan(values).any()), spread=spread or 1.0)
-            )
-        else:
-            texts = [columns[name][row] for row in rows]
-            empty = any(text is None or not str(text).strip() for text in texts)
-            learned.append(Comparison(name, kind, empty))
-    made = RecordComparisons(tuple(learned))
-    if not any(one.missing for one in learned):
-        return made
-    return RecordComparisons(tuple(_with_neutral(made, columns, blocks)))
+def source_kind(kind: ColumnKind) -> Kind:
+    """How a column of a kind is read from a table."""
+    return "number" if kind == "number" else "text"
 
 
-def _with_neutral(
-    made: RecordComparisons, columns: Mapping[str, Column], blocks: Sequence[Ints]
-) -> list[Comparison]:
-    """Put the average of every feature over pairs that have both values for its missing ones."""
-    records = made.encode(columns)
-    width = len(made.feature_names)
-    total, count, pairs = np.zeros(width), np.zeros(width), 0
-    for rows in blocks:
-        features = made.features(records, rows).astype(np.float64)
-        end = 0
-        for one in made.comparisons:
-            at, end = end, end + len(one.feature_names)
-            known = features[:, end - 1] == 0 if one.missing else np.ones(len(features), np.bool_)
-            total[at:end] += features[known, at:end].sum(axis=0)
-            count[at:end] += known.sum()
-        pairs += len(features)
-        if pairs > _ENOUGH_PAIRS:
-            break
-    mean = total / np.maximum(count, 1)
-    found, end = [], 0
-    for one in made.comparisons:
-        at, end = end, end + len(one.feature_names)
-        found.append(replace(one, neutral=tuple(mean[at : at + len(one.neutral)].tolist())))
-    return found
+def groups_of(kind: ColumnKind) -> list[GroupName]:
+    """Groups of the kernel that a kind uses."""
+    return list(dict.fromkeys(group for group, _ in FEATURES[kind].values()))
 
 
-def _joined(parts: Sequence[Sets]) -> Sets:
-    """Sets of several columns one after the other, their items kept apart."""
-    starts, items, base, count = [np.zeros(1, np.int64)], [np.empty(0, np.int64)], 0, 0
-    for part in parts:
-        starts.append(part.starts[1:] + base)
-        items.append(part.items + count)
-        base, count = base + len(part.items), count + part.distinct
-    return Sets(np.concatenate(starts), np.concatenate(items), count)
+def _group(rows: Sequence[tuple[list[int], list[int], list[float]]], width: int) -> Group:
+    at, flags, neutral = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
+    return Group(
+        np.array(at, np.int64).reshape(-1, width),
+        np.array(flags, np.int64).reshape(-1, 2),
+        np.array(neutral, np.float32).reshape(-1, width),
+    )

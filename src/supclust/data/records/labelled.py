@@ -1,8 +1,7 @@
 """A table of records, some with a known cluster, as blocks to train on.
 
-Columns are used by what they hold: text is compared as text, numbers as numbers
-(`supclust.data.records.comparisons`); with numbers alone, records are points of a vector space.
-A table to train on is read whole.
+Columns are compared by what they hold (`supclust.data.records.kinds`); with numbers alone, records
+are points of a vector space. A table to train on is read whole.
 """
 
 from __future__ import annotations
@@ -24,8 +23,10 @@ from supclust.data.block import (
     n_pairs,
 )
 from supclust.data.errors import DataError
-from supclust.data.records.columns import read_columns, typed_columns
-from supclust.data.records.comparisons import ColumnKind, RecordComparisons, learn_comparisons
+from supclust.data.records.columns import compared, read_columns, type_columns
+from supclust.data.records.comparisons import ColumnKind, RecordComparisons
+from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
+from supclust.data.tables.cast import Kind as SourceKind
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.hac.memory import require_memory
 
@@ -43,6 +44,7 @@ class ColumnChoice:
         columns: to compare; default: all others.
         ignore: not to compare.
         text: to be read as text although they hold numbers (zip codes, phone numbers).
+        kinds: of columns, where they are not to be inferred.
     """
 
     label: str
@@ -51,6 +53,12 @@ class ColumnChoice:
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
+
+    @property
+    def chosen_kinds(self) -> dict[str, ColumnKind]:
+        """Kinds that are not inferred."""
+        return {**dict.fromkeys(self.text, "text"), **self.kinds}
 
 
 @dataclass(frozen=True)
@@ -98,24 +106,29 @@ def read_labelled_records(
     """
     table = open_table(path)
     chosen, columns = _choose(table, columns)
-    wanted: dict[str, ColumnKind] = {
-        name: "number" if name in table.numeric and name not in columns.text else "text"
-        for name in chosen
+    wanted: dict[str, SourceKind] = {
+        name: "number" if name in table.numeric else "text" for name in chosen
     }
     wanted |= {name: "text" for name in (columns.label, columns.block) if name is not None}
     raw = read_columns(table, wanted)
-    values, kinds, notes = typed_columns(raw, {name: wanted[name] for name in chosen}, columns.text)
+    typed = type_columns(table, chosen, raw, columns.chosen_kinds)
+    values = {one.name: one.values for one in typed}
+    kinds = compared(typed)
+    notes = [one.note for one in typed if one.note is not None]
     if not kinds:
-        raise DataError("no column to compare holds anything; fill one in", table.path)
-    texts = [name for name, kind in kinds.items() if kind == "text"]
+        raise DataError(
+            f"no column can be compared ({'; '.join(notes)}). Add one, or choose with --kind",
+            table.path,
+        )
+    texts = [name for name, kind in kinds.items() if kind != "number"]
     if use == "vectors" and texts:
         if columns.columns:
             raise DataError(
-                f"vectors are made of numbers; column {texts[0]!r} holds text. Leave it out of "
-                "--columns, or use --dissimilarity linear, which compares text",
+                f"vectors are made of numbers; column {texts[0]!r} holds {kinds[texts[0]]}. Leave "
+                "it out of --columns, or use --dissimilarity linear, which compares text",
                 table.path,
             )
-        notes.append(f"text columns left out: {', '.join(texts)}")
+        notes.append(f"columns left out, they are no magnitudes: {', '.join(texts)}")
         kinds = {name: kind for name, kind in kinds.items() if kind == "number"}
         if not kinds:
             raise DataError("has no column of numbers to make vectors of", table.path)
@@ -153,12 +166,12 @@ def _compared(
     pairs = sum(n_pairs(len(block)) for block in rows)
     largest = max(len(block) for block in rows)
     require_memory(
-        4 * 4 * len(kinds) * pairs,  # float32, at most 4 features of a column
+        4 * 12 * len(kinds) * pairs,  # float32, at most 12 features of a column
         f"comparing all pairs of {len(rows):,} blocks of up to {largest:,} records",
     )
-    comparisons = learn_comparisons(kinds, values, rows)
+    comparisons = learn_comparisons(kinds, values, *pairs_of_blocks(rows))
     records = comparisons.encode(values)
-    return comparisons, [comparisons.features(records, block) for block in rows]
+    return comparisons, [comparisons.block_features(records, block) for block in rows]
 
 
 def _vectors(
@@ -183,7 +196,7 @@ def _choose(table: RecordTable, columns: ColumnChoice) -> tuple[list[str], Colum
     """Columns to compare, and the choice with the id filled in."""
     id = columns.id or ("id" if "id" in table.names else None)
     named = [columns.label, *(n for n in (columns.block, columns.id) if n is not None)]
-    table.require(*named, *columns.columns, *columns.ignore, *columns.text)
+    table.require(*named, *columns.columns, *columns.ignore, *columns.chosen_kinds)
     left_out = {columns.label, columns.block, id, *columns.ignore}
     if columns.label in columns.columns:
         raise DataError(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
 from supclust.data.files import open_text
+from supclust.data.tables.cast import Kind as Kind
+from supclust.data.tables.cast import cast_batch, cast_column
+from supclust.data.tables.cast import is_numeric as is_numeric
 
-Kind: TypeAlias = Literal["text", "number"]
 BATCH_ROWS = 65536
 _BATCH_BYTES = 8 << 20
 _BUFFER = 1 << 20  # read ahead in a column of Parquet; without it a whole row group is held
@@ -34,7 +36,11 @@ def text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def header(path: Path) -> tuple[str, ...]:
-    """Names of the columns of a text file."""
+    """Names of the columns of a text file, without spaces around them."""
+    return tuple(name.strip() for name in _raw_header(path))
+
+
+def _raw_header(path: Path) -> tuple[str, ...]:
     return tuple(next((fields for _, fields in text_rows(path)), ()))
 
 
@@ -60,7 +66,8 @@ def text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
     from pyarrow import csv as arrow_csv
 
     arrow = {"number": pa.float64(), "text": pa.string()}
-    types = {name: arrow[kind] for name, kind in kinds.items()}
+    raw_names = dict(zip(header(path), _raw_header(path), strict=True))
+    types = {raw_names[name]: arrow[kind] for name, kind in kinds.items()}
     with pa.input_stream(str(path), compression="detect") as stream:
         reader = arrow_csv.open_csv(
             stream,
@@ -70,7 +77,7 @@ def text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
-                include_columns=list(kinds),
+                include_columns=list(types),
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
@@ -78,18 +85,10 @@ def text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
         )
         for batch in reader:
             if batch.num_rows:
-                yield batch
+                yield cast_batch(batch.rename_columns(list(kinds)), kinds)
 
 
 # -- parquet ----------------------------------------------------------------------------------
-
-
-def is_numeric(kind: Any) -> bool:
-    """Whether a type of pyarrow is a number; a boolean is one."""
-    from pyarrow import types
-
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    return any(test(kind) for test in tests)
 
 
 def parquet_batches(path: Path, names: Sequence[str]) -> Iterator[Any]:
@@ -97,36 +96,11 @@ def parquet_batches(path: Path, names: Sequence[str]) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
+        raw = {name.strip(): name for name in file.schema_arrow.names}
+        chosen = [raw[name] for name in names]
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=chosen):
             if batch.num_rows:
-                yield batch.select(list(names))
-
-
-def cast_batch(batch: Any, kinds: Mapping[str, Kind]) -> Any:
-    """The columns of a batch as the kinds say."""
-    import pyarrow as pa
-
-    columns = [_cast(batch.column(name), kind, name) for name, kind in kinds.items()]
-    return pa.RecordBatch.from_arrays(columns, names=list(kinds))
-
-
-def _cast(column: Any, kind: Kind, name: str) -> Any:
-    import pyarrow as pa
-
-    source = column.type
-    if kind == "number":
-        if pa.types.is_boolean(source):
-            column = column.cast(pa.int8())
-        return column.cast(pa.float64(), safe=False)
-    if pa.types.is_list(source) or pa.types.is_large_list(source):
-        import pyarrow.compute as pc
-
-        return pc.binary_join(column.cast(pa.list_(pa.string())), " ")
-    if pa.types.is_dictionary(source):
-        column = column.dictionary_decode()
-    if pa.types.is_nested(source) or pa.types.is_binary(source):
-        raise DataError(f"column {name!r} is neither text nor numbers but {source}; leave it out")
-    return column.cast(pa.string())
+                yield batch.select(chosen).rename_columns(list(names))
 
 
 # -- npz --------------------------------------------------------------------------------------
@@ -163,11 +137,9 @@ def npz_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
     chosen = []
     for name, kind in kinds.items():
         values = columns[name]
-        if kind == "number":
-            chosen.append(pa.array(values.astype(np.float64), from_pandas=True))
-        else:
-            texts = [str(value) for value in values.tolist()]
-            chosen.append(pa.array([text or None for text in texts], pa.string()))
+        if values.dtype.kind not in "fiub":
+            values = values.astype(str)
+        chosen.append(cast_column(pa.array(values.tolist()), kind, name))
     for start in range(0, len(next(iter(columns.values()))), BATCH_ROWS):
         parts = [array.slice(start, BATCH_ROWS) for array in chosen]
         yield pa.RecordBatch.from_arrays(parts, names=list(kinds))

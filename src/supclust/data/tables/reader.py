@@ -1,9 +1,11 @@
 """The one reader of tables with a header: CSV, TSV, Parquet and npz, by extension.
 
 Text files and Parquet are read a batch at a time, so that memory does not depend on the length of
-the file; npz holds whole arrays and is read whole. In text files only an empty field is a missing
-value. The caller chooses whether a column is read as text or as numbers: "007" read as text stays
-"007". `supclust.data.tables.columns` and `supclust.data.records.columns` decide what columns are.
+the file; npz holds whole arrays and is read whole. A value is missing where a field is empty or
+blank, in every format, and where it is null or NaN. Names of columns are stripped of spaces. The
+caller chooses whether a column is read as text or as numbers: "007" read as text stays "007", the
+number 7.0 becomes "7", and elements of a list are joined by `LIST_SEPARATOR`.
+`supclust.data.tables.columns` and `supclust.data.records.columns` decide what columns are.
 """
 
 from __future__ import annotations
@@ -20,11 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError, missing, require_file
+from supclust.data.tables.cast import Kind, cast_batch, is_list, is_numeric
 from supclust.data.tables.formats import (
-    Kind,
-    cast_batch,
     header,
-    is_numeric,
     npz_batches,
     npz_columns,
     parquet_batches,
@@ -49,11 +49,13 @@ class RecordTable:
         path: its file.
         names: of the columns, in order.
         numeric: columns that the file itself says are numbers; none for text files.
+        lists: columns that the file says are lists; only Parquet does.
     """
 
     path: Path
     names: tuple[str, ...]
     numeric: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
 
     @property
     def holds_pairs(self) -> bool:
@@ -123,13 +125,15 @@ def open_table(path: str | Path) -> RecordTable:
     suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise DataError(f"a table must end in {', '.join(SUFFIXES)}; rename or convert it", path)
+    lists: list[str] = []
     with _located_errors(path):
         if suffix == ".parquet":
             import pyarrow.parquet as pq
 
             schema = pq.read_schema(path)
-            names = tuple(name for name in schema.names if not _PANDAS_INDEX.fullmatch(name))
-            numeric = [field.name for field in schema if is_numeric(field.type)]
+            names = tuple(n.strip() for n in schema.names if not _PANDAS_INDEX.fullmatch(n))
+            numeric = [field.name.strip() for field in schema if is_numeric(field.type)]
+            lists = [field.name.strip() for field in schema if is_list(field.type)]
         elif suffix == ".npz":
             arrays = npz_columns(path)
             names = tuple(arrays)
@@ -145,7 +149,7 @@ def open_table(path: str | Path) -> RecordTable:
         )
     if not names:
         raise DataError("is empty, expected a header and rows", path)
-    return RecordTable(path, names, frozenset(numeric))
+    return RecordTable(path, names, frozenset(numeric), frozenset(lists))
 
 
 def is_pair_layout(path: Path) -> bool:
