@@ -246,7 +246,9 @@ def test_weights_are_checked(tmp_path: Path, weight: np.ndarray, message: str) -
 
 def test_comparisons_must_make_the_features_of_the_weights(tmp_path: Path) -> None:
     """Else the compiled pass of `supclust cluster` would read beyond the weights."""
-    text = {"column": "a", "kind": "text", "missing": False, "neutral": [0, 0, 0], "spread": 1}
+    names = ["same text", "shared words", "similar spelling"]
+    text = {"column": "a", "kind": "text", "missing": False, "neutral": [0, 0, 0], "spread": 1,
+            "features": names}  # fmt: skip
     one = model_of(LinearPair(3), "pairs", record={"records": {"comparisons": [text]}})
     assert load(one.save(tmp_path / "three")).d == 3
     two = replace(one, record={"records": {"comparisons": [text, {**text, "column": "b"}]}})
