@@ -89,6 +89,7 @@ def explink_loss(
     reduction: str = "sum",
     merges: Sequence[Merge] | None = None,
     ties: str = "one",
+    equal: float = 0.0,
 ) -> torch.Tensor:
     """ExpLink training loss: Eq. 4 (`ranking`) or its form with tau and mu (`threshold`).
 
@@ -107,7 +108,8 @@ def explink_loss(
     A block of one cluster has nothing to tell apart: no term, whatever its merges.
 
     The values h - (tau - mu) and h - Psi vanish where their term becomes active. The impure
-    threshold term does not at Psi = h: there rounding decides on a finite amount (`decision_gaps`).
+    threshold term does not at Psi = h: there rounding decides on a finite amount (`decision_gaps`),
+    unless linkages that differ by at most ``equal`` count as equal.
     """
     check_choice("variant", variant, ("ranking", "threshold"))
     check_choice("competitors", competitors, ("all", "adjacent"))
@@ -131,7 +133,7 @@ def explink_loss(
         low, high = threshold - margin, threshold + margin
         if h > low:
             pure_terms.append(h - low)
-        impure_terms += [high - psi for psi in rivals if psi < h and psi < high]
+        impure_terms += [high - psi for psi in rivals if psi < h - equal and psi < high]
     if variant == "ranking":
         return reduce_terms(D, hinge_terms, reduction)
     return reduce_terms(D, pure_terms, reduction) + reduce_terms(D, impure_terms, reduction)
@@ -167,27 +169,25 @@ def decision_gaps(
 
 def tie_broken_merges(
     D: torch.Tensor, labels: Sequence[int], alpha: float, tolerance: float = 0.0
-) -> list[list[Merge]]:
+) -> Iterator[list[Merge]]:
     """Every order of pure merges greedy HAC may take where linkages tie; exponential, tiny n."""
     truth = [int(label) for label in labels]
-    orders: list[list[Merge]] = []
 
-    def extend(clusters: list[Cluster], done: list[Merge]) -> None:
+    def extend(clusters: list[Cluster], done: list[Merge]) -> Iterator[list[Merge]]:
         pure = {
             (u, v): explink_torch(cross_values(D.detach(), u, v), alpha).item()
             for u, v in combinations(sorted(clusters), 2)
             if truth[u[0]] == truth[v[0]]
         }
         if not pure:
-            orders.append(done)
+            yield done
             return
         lowest = min(pure.values())
         for u, v in [pair for pair, psi in pure.items() if psi <= lowest + tolerance]:
             rest = [c for c in clusters if c not in (u, v)]
-            extend([*rest, tuple(sorted(u + v))], [*done, (u, v)])
+            yield from extend([*rest, tuple(sorted(u + v))], [*done, (u, v)])
 
-    extend([(i,) for i in range(len(truth))], [])
-    return orders
+    return extend([(i,) for i in range(len(truth))], [])
 
 
 def tie_broken_losses(

@@ -508,7 +508,7 @@ def test_tie_breaking_can_change_the_loss() -> None:
     # 0.5 in round 1; then at height 1.5: {0,1}-3 at 3.1 and 2-3 at 0.5, or 0-3 and {1,2}-3 at 0.85
     assert losses.tie_broken_losses(tensor(D), labels, 0.0) == pytest.approx([1.15, 1.5])
     assert losses.explink_loss(tensor(D), labels, 0.0).item() == pytest.approx(1.5)
-    assert len(losses.tie_broken_merges(tensor(FOUR), FOUR_LABELS, 0.0)) == 1
+    assert len(list(losses.tie_broken_merges(tensor(FOUR), FOUR_LABELS, 0.0))) == 1
 
 
 def test_infinite_across_pairs_are_harmless() -> None:
