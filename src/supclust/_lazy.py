@@ -1,11 +1,63 @@
-"""Public names of a package, imported from their modules on first use."""
+"""Public names of a package, imported from their modules on first use; extras that are missing."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+
+EXTRAS = {
+    "torch": "train",
+    "pytorch_lightning": "train",
+    "torchmetrics": "train",
+    "lightgbm": "train",
+    "hydra": "experiment",
+    "omegaconf": "experiment",
+    "wandb": "experiment",
+    "pandas": "experiment",
+    "matplotlib": "report",
+    "jinja2": "report",
+    "PIL": "report",
+    "duckdb": "resolve",
+    "ray": "ray",
+    "pytorch_metric_learning": "metric-learning",
+    "wandb_workspaces": "dashboard",
+}
+"""Optional library -> the extra of ``pyproject.toml`` that installs it."""
+
+
+class MissingExtraError(ModuleNotFoundError):
+    """A library that an extra of supclust installs is missing; says how to install it."""
+
+
+def install_hint(extra: str) -> str:
+    """The sentence that says how to install an extra."""
+    return f'Install it with: pip install "supclust[{extra}]"'
+
+
+@contextmanager
+def extras_explained() -> Iterator[None]:
+    """Turn the failed import of an optional library into one line that says how to install it.
+
+    >>> with extras_explained():
+    ...     raise ModuleNotFoundError("No module named 'torch'", name="torch")
+    Traceback (most recent call last):
+    supclust._lazy.MissingExtraError: this needs torch, which is not installed. ...
+    """
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in EXTRAS:
+            raise
+        raise MissingExtraError(
+            f"this needs {library}, which is not installed. {install_hint(EXTRAS[library])}",
+            name=error.name,
+        ) from None
 
 
 def attach(
@@ -28,11 +80,12 @@ def attach(
     public = sorted({*home, *submodules})
 
     def get_attribute(name: str) -> Any:
-        if name in submodules:
-            return import_module(f"{package}.{name}")
-        if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        with extras_explained():
+            if name in submodules:
+                return import_module(f"{package}.{name}")
+            if name not in home:
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            value = getattr(import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, value)  # looked up once
         return value
 

@@ -12,19 +12,14 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from supclust._lazy import extras_explained
 from supclust.dissimilarity.euclidean import pairwise_distances
 from supclust.hac.family import check_alpha
 from supclust.losses import explink_loss, mst_loss
 
-try:
+with extras_explained():
     from pytorch_metric_learning.distances import BaseDistance, LpDistance
     from pytorch_metric_learning.losses import BaseMetricLossFunction
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "supclust.metric_learning needs pytorch-metric-learning, which is not installed. "
-        "Install it with: pip install 'supclust[metric-learning]'",
-        name=error.name,
-    ) from error
 
 Reduction = Literal["sum", "mean"]
 

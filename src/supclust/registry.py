@@ -14,6 +14,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
+from supclust._lazy import extras_explained
+
 
 @cache
 def _entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
@@ -40,8 +42,11 @@ class Registry(Mapping[str, str]):
 
         Raises:
             ValueError: the name is not registered.
+            MissingExtraError: the class needs a library that is not installed.
         """
-        return self._entry(name).load()
+        entry = self._entry(name)
+        with extras_explained():
+            return entry.load()
 
     def path(self, name: str) -> str:
         """Dotted path of the class, as in a ``_target_`` of Hydra."""

@@ -136,4 +136,4 @@ def test_without_the_extra_the_import_says_what_to_install() -> None:
         "except ModuleNotFoundError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'supclust[metric-learning]'" in done.stdout
+    assert 'pip install "supclust[metric-learning]"' in done.stdout

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import supclust
+from supclust._lazy import MissingExtraError, extras_explained
 
 COMMANDS = {
     "warmup": "compile the clustering kernels ahead of time, so that the first call is fast",
@@ -57,11 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         # Imports the command, which may take seconds in which people press Ctrl-C.
-        options = build_parser(arguments).parse_args(arguments)
-        code = int(options.run(options))
+        with extras_explained():
+            options = build_parser(arguments).parse_args(arguments)
+            code = int(options.run(options))
         sys.stdout.flush()
         return code
-    except ValueError as error:
+    except (ValueError, MissingExtraError) as error:
         print(f"supclust: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -7,7 +7,6 @@ block of pair features; both functions here recompute instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from supclust.dissimilarity.base import Inputs
+from supclust.hac.cpu.fill import points_of
 from supclust.kernels import kernel
 
 Group = tuple[Tensor, list[int]]  # pair features (e, d), and the blocks that have them
@@ -72,21 +72,6 @@ def gap_scores(points: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     apply: Callable[..., Tensor] = _GapScores.apply
     eye = torch.eye(points.shape[1], dtype=torch.bool, device=points.device)
     return apply(points, weight, bias).masked_fill(eye, 0.0)
-
-
-def points_of(pairs: int) -> int:
-    """Number n of points with n (n - 1) / 2 pairs.
-
-    >>> points_of(0), points_of(3), points_of(4950)
-    (1, 3, 100)
-    """
-    n = (1 + isqrt(1 + 8 * pairs)) // 2
-    if n * (n - 1) // 2 != pairs:
-        raise ValueError(
-            f"condensed pair features need n (n - 1) / 2 rows; received {pairs}, which no n gives. "
-            "Pass lengths where the features are padded."
-        )
-    return n
 
 
 def _entries(inputs: Inputs, weight: Tensor, rows: list[int]) -> dict[int, Tensor]:

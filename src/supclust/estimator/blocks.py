@@ -5,7 +5,7 @@ scikit-learn is imported where it is used: `supclust fit` does without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,7 +157,7 @@ def _precomputed(X: Any, groups: Any) -> Blocks:
             f"groups must name each of the {len(arrays)} precomputed blocks, distinctly; received "
             f"{len(names)} names, {len(set(names))} of them distinct."
         )
-    from supclust.dissimilarity.scores import points_of
+    from supclust.hac.cpu.fill import points_of
 
     lengths = [len(a) if a.ndim == 3 else points_of(len(a)) for a in arrays]
     ends = np.cumsum(lengths)
@@ -184,11 +184,18 @@ def condensed(features: Any, n: int, whose: str) -> FloatArray:
 
 def _factorize(values: NDArray[Any]) -> tuple[IntArray, list[Hashable]]:
     """Codes by first appearance, -1 where missing, and the values."""
-    import pandas as pd
+    numbers: dict[Any, int] = {}
+    codes = [
+        -1 if _is_missing(value) else numbers.setdefault(value, len(numbers))
+        for value in values.tolist()
+    ]
+    names = [name.item() if isinstance(name, np.generic) else name for name in numbers]
+    return np.array(codes, np.int64), names
 
-    codes, names = pd.factorize(values, use_na_sentinel=True)
-    return codes.astype(np.int64), _plain(names)
 
-
-def _plain(values: Iterable[Any]) -> list[Hashable]:
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA, none of which equals itself."""
+    try:
+        return bool(value is None or value != value)
+    except TypeError:  # a comparison with NA is neither true nor false
+        return True

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from supclust._lazy import extras_explained
 from supclust.data.block import IntArray
 from supclust.estimator.blocks import label_codes, read_blocks
 from supclust.estimator.preparation import (
@@ -148,7 +149,8 @@ class SupervisedHAC(BaseEstimator):
         Returns:
             Itself.
         """
-        from supclust.model.fit import fit_model
+        with extras_explained():
+            from supclust.model.fit import fit_model
 
         if y is None:
             raise ValueError(
@@ -276,9 +278,14 @@ class SupervisedHAC(BaseEstimator):
         estimator._adopt(model)
         return estimator
 
+    @property
+    def dissimilarity_(self) -> Dissimilarity:
+        """The learned dissimilarity, a torch module in evaluation mode."""
+        check_is_fitted(self, "model_")
+        return self.model_.dissimilarity
+
     def _adopt(self, model: TrainedModel) -> None:
         self.model_ = model
-        self.dissimilarity_ = model.dissimilarity
         self.alpha_, self.threshold_ = model.alpha, model.threshold
         self.n_iter_ = int(model.record.get("epochs", 0))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
+from supclust._lazy import install_hint
 from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.objectives.recipe import SETTINGS as RECIPE_SETTINGS
 from supclust.schema import Columns, Count, Names, Natural, Rule, Split, Widths, check
@@ -231,10 +232,7 @@ def _unknown_choice(error: MissingConfigException) -> str:
     if group == "hydra/launcher":
         for launcher, extra in _LAUNCHER_EXTRAS.items():
             if name.startswith(launcher):
-                return (
-                    f"the launcher {name!r} is not installed. "
-                    f'Install it with: pip install "supclust[{extra}]"'
-                )
+                return f"the launcher {name!r} is not installed. {install_hint(extra)}"
     if group == "." or not legal:
         return str(error).strip()
     close = difflib.get_close_matches(name, legal, n=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from supclust._lazy import extras_explained
 from supclust.hac.family import METHODS
 from supclust.model.aggregate import METRICS
 
@@ -21,14 +22,9 @@ def build_workspace(entity: str, project: str) -> Any:
     Returns:
         A ``wandb_workspaces`` workspace; ``save()`` sends it.
     """
-    try:
+    with extras_explained():
         wr: Any = import_module("wandb_workspaces.reports.v2")  # its exports carry no types
         ws: Any = import_module("wandb_workspaces.workspaces")
-    except ImportError:
-        raise ValueError(
-            "the dashboard needs the package wandb-workspaces, which is not installed. "
-            'Install it with: pip install "supclust[dashboard]"'
-        ) from None
     objective = wr.Config("objective")
 
     def bars(metric: str) -> list[Any]:

@@ -51,7 +51,7 @@ def linkage(
     """
     value = alpha_of(method, alpha)
     given = as_floats(dissimilarity)
-    n = points_of(given) if given.ndim == 1 else len(given) if given.ndim == 2 else 0
+    n = points_of(given.size) if given.ndim == 1 else len(given) if given.ndim == 2 else 0
     Z = np.empty((max(n - 1, 0), 4))
     fits = 1 < n <= dispatch.SMALL and given.shape in ((n, n), (n * (n - 1) // 2,))
     try:
@@ -98,7 +98,7 @@ def _length(k: int, block: Floats) -> int:
     """Return the points of block k."""
     if block.ndim == 1:
         try:
-            return points_of(block)
+            return points_of(block.size)
         except ValueError as error:
             raise ValueError(f"block {k}: {error}") from None
     if block.ndim != 2 or block.shape[0] != block.shape[1] or len(block) == 0:
@@ -114,7 +114,7 @@ def _tree(given: Floats, alpha: float) -> Tree:
     """Build the tree of a matrix that `build_small` does not take."""
     if given.ndim != 1:
         return _checked_tree(given, alpha)
-    n, kind = points_of(given), given.dtype
+    n, kind = points_of(given.size), given.dtype
     if n < 2:
         return _checked_tree(np.zeros((n, n), kind), alpha)
     copied = not given.flags.c_contiguous

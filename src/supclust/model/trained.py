@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supclust._lazy import extras_explained
 from supclust.data.block import Kind
 from supclust.model.spec import Weights, build_module, set_weights, spec_of_module, weights_of
 
@@ -173,7 +174,8 @@ class TrainedModel:
         Returns:
             (n, n), symmetric with a zero diagonal, in the precision of the model.
         """
-        import torch
+        with extras_explained():
+            import torch
 
         values = self._checked(np.asarray(features))
         dtype = next(self.dissimilarity.parameters()).dtype
@@ -264,7 +266,7 @@ class TrainedModel:
         if square:
             features = features[np.triu_indices(shape[0], 1)]
         elif self.kind == "pairs":
-            from supclust.dissimilarity.scores import points_of
+            from supclust.hac.cpu.fill import points_of
 
             points_of(len(features))  # refuses a number of rows that no block has
         if features.dtype not in (np.float32, np.float64):

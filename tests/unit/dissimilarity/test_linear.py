@@ -120,7 +120,7 @@ def test_a_split_starts_the_same_alone_and_in_company() -> None:
     ("call", "message"),
     [
         (lambda: LinearPair(3, kind="points"), "pairs, vectors; received 'points'"),
-        (lambda: LinearPair(3)((torch.zeros(4, 3),)), "received 4, which no n gives"),
+        (lambda: LinearPair(3)((torch.zeros(4, 3),)), "received 4, between 3"),
         (lambda: LinearPair(3)((torch.zeros(3, 2),)), r"\(e, 3\).*received \(3, 2\)"),
         (lambda: LinearPair(3)((torch.zeros(3, 3, requires_grad=True),)), "features are data"),
         (

@@ -1,6 +1,6 @@
 """Reader of numeric text without a header, separated by commas or by runs of white space.
 
-pandas parses it (pyarrow cannot split on runs of white space) and arrays are checked whole. Only
+pyarrow parses it, after runs of white space have become commas, and arrays are checked whole. Only
 when something is wrong is the file read again line by line, to name the line.
 """
 
@@ -10,9 +10,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import compute as pc
+from pyarrow import csv
 
 from supclust.data.block import FloatArray
 from supclust.data.errors import DataError
@@ -68,8 +72,6 @@ def read_text_table(path: Path, n_keys: int, minimum_numbers: int = 1) -> TextTa
         DataError: Naming the first line with a bad number, a non-finite one, or another number of
             fields.
     """
-    import pandas as pd
-
     first = next(content_lines(path), None)
     if first is None:
         raise DataError("is empty, expected at least one row", path)
@@ -82,33 +84,42 @@ def read_text_table(path: Path, n_keys: int, minimum_numbers: int = 1) -> TextTa
             path,
             first[0],
         )
-    types = {c: "str" if c < n_keys else "float64" for c in range(columns)}
     try:
-        frame = pd.read_csv(
-            path,
-            header=None,
-            names=list(range(columns)),
-            index_col=False,
-            sep=separator or r"\s+",
-            dtype=types,
-            na_filter=False,
-            skipinitialspace=True,
-            quoting=3,
-            compression="gzip" if path.suffix == ".gz" else None,
-            engine="c",
-            on_bad_lines="error",
+        table = _parsed(
+            path, separator, [pa.string()] * n_keys + [pa.float64()] * (columns - n_keys)
         )
-        numbers = frame.iloc[:, n_keys:].to_numpy(dtype=np.float64)
-    except (ValueError, OSError, EOFError, pd.errors.ParserWarning) as problem:
+    except (ValueError, OSError, EOFError) as problem:
         raise_for_bad_line(path, n_keys, columns, separator)
         raise DataError(f"cannot be read as a table ({problem})", path) from problem
+    numbers = np.empty((table.num_rows, columns - n_keys))
+    for c in range(n_keys, columns):
+        numbers[:, c - n_keys] = table.column(c).to_numpy()
     if not np.isfinite(numbers).all():
         raise_for_bad_line(path, n_keys, columns, separator)
     keys = tuple(
-        frame[c].str.strip().to_numpy(dtype=object) if len(frame) else np.empty(0, object)
+        np.array(pc.utf8_trim_whitespace(table.column(c)).to_pylist(), dtype=object)
         for c in range(n_keys)
     )
     return TextTable(path, keys, numbers)
+
+
+def _parsed(path: Path, separator: str | None, types: list[Any]) -> Any:
+    """The pyarrow table of a file; its columns are named by their numbers."""
+    with open_text(path) as stream:
+        text = stream.read()
+    if separator is None:
+        text = "\n".join(",".join(line.split()) for line in text.splitlines())
+    names = [str(c) for c in range(len(types))]
+    return csv.read_csv(
+        pa.BufferReader(text.encode()),
+        csv.ReadOptions(column_names=names, use_threads=False),
+        csv.ParseOptions(quote_char=False),
+        csv.ConvertOptions(
+            column_types=dict(zip(names, types, strict=True)),
+            strings_can_be_null=False,
+            null_values=[],
+        ),
+    )
 
 
 def raise_for_bad_line(path: Path, n_keys: int, columns: int, separator: str | None) -> None:

@@ -20,14 +20,18 @@ _SINGLE_THREAD_BYTES = 6 * 2**20  # below it, starting another thread takes long
 _PARTS = 16
 
 
-def points_of(condensed: Floats) -> int:
-    """Return n of n (n - 1) / 2 numbers; an empty vector is one point, as for ``squareform``."""
-    n = (1 + math.isqrt(1 + 8 * condensed.size)) // 2
-    if n * (n - 1) // 2 != condensed.size:
+def points_of(pairs: int) -> int:
+    """Return n of n (n - 1) / 2 pairs; no pairs are those of one point, as for ``squareform``.
+
+    >>> points_of(0), points_of(3), points_of(4950)
+    (1, 3, 100)
+    """
+    n = (1 + math.isqrt(1 + 8 * pairs)) // 2
+    if n * (n - 1) // 2 != pairs:
         lower, upper = n * (n - 1) // 2, n * (n + 1) // 2
         raise ValueError(
-            "a condensed vector must hold n (n - 1) / 2 dissimilarities for some whole n; "
-            f"received {condensed.size}, between {lower} ({n} points) and {upper} ({n + 1} "
+            "a condensed array must hold n (n - 1) / 2 pairs for some whole n; "
+            f"received {pairs}, between {lower} ({n} points) and {upper} ({n + 1} "
             "points). Pass a square matrix, or the upper triangle row by row, as SciPy does."
         )
     return n
@@ -35,7 +39,7 @@ def points_of(condensed: Floats) -> int:
 
 def square_of(condensed: Floats) -> Floats:
     """Return the square matrix of a contiguous condensed vector of at least two points."""
-    n = points_of(condensed)
+    n = points_of(condensed.size)
     require_memory(n * n * condensed.itemsize, f"unfolding a condensed vector of {n:,} points")
     square = np.zeros((n, n), condensed.dtype)
     unfold_checked(condensed, n, square, 0, n)

@@ -25,7 +25,7 @@ def random_condensed(rng: np.random.Generator, n: int, dtype: type = np.float64)
 
 def unfolded(condensed: np.ndarray, step: int | None = None) -> tuple[np.ndarray, list]:
     """The square, whose diagonal stays NaN, in parts of ``step`` rows, and what was found."""
-    n = points_of(condensed)
+    n = points_of(condensed.size)
     square = np.full((n, n), np.nan, condensed.dtype)
     found = [
         unfold_checked(condensed, n, square, start, min(start + (step or n), n))
