@@ -36,6 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--ignore", help="columns to leave out, as a,b,c")
     check.add_argument("--text", help="text although it looks like numbers, as zip,phone")
     check.add_argument("--kind", metavar="A=KIND", help=KIND_HELP)
+    check.add_argument("--distinct", help="records that share a value are of different clusters")
+    check.add_argument("--where", help="only records that meet this, as 'year<2022'")
     check.add_argument("--labels", type=Path, help="of a table of pairs: table with id, label")
     check.add_argument(
         "--no-flag", action="store_true", help="block folders: the last column is a feature"
@@ -70,14 +72,17 @@ def run_list(options: argparse.Namespace) -> int:
 def run_check(options: argparse.Namespace) -> int:
     """Print what is there; the first thing that is wrong is an error."""
     from supclust.data.check import check_path
+    from supclust.data.records.where import Where
 
     named: dict[str, Any] = {
-        **{name: getattr(options, name) for name in ("label", "block", "id")},
+        **{name: getattr(options, name) for name in ("label", "block", "id", "distinct")},
         **{name: names_in(getattr(options, name)) for name in ("columns", "ignore", "text")},
     }
     columns = {name: value for name, value in named.items() if value is not None}
     if options.kind is not None:
         columns["kinds"] = kinds_in(options.kind)
+    if options.where is not None:
+        columns["where"] = Where.parse(options.where)
     flag = not options.no_flag
     for report in check_path(options.path, labels=options.labels, flag=flag, **columns):
         print("\n".join(report.lines()))

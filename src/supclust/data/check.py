@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from supclust.data.sets import aminer, faces, shapes
 from supclust.data.sets.gum import dataset as gum_coref
 from supclust.data.sets.gum import mentions as gum_mentions
 from supclust.data.tables.columns import Table, read_table
-from supclust.data.tables.reader import SUFFIXES, TEXT_SUFFIXES, suffix_of
+from supclust.data.tables.reader import SUFFIXES, TEXT_SUFFIXES, open_table, suffix_of
+
+if TYPE_CHECKING:
+    from supclust.data.records.report import RecordsReport
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Report:
 
 def check_path(
     path: str | Path, *, labels: str | Path | None = None, flag: bool = True, **columns: Any
-) -> list[Report]:
+) -> list[Report | RecordsReport]:
     """Read whatever is at ``path``, strictly.
 
     Args:
@@ -78,7 +81,7 @@ def check_path(
     if (path / pair_folders.LABELS_FILE).is_file():
         block = pair_folders.read_pair_block(path, flag=flag)
         return [_report(path, "one block folder", block)]
-    found = _check_folder(path, flag)
+    found: list[Report | RecordsReport] = [*_check_folder(path, flag)]
     if not found:
         for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
             found += _check_folder(folder, flag)
@@ -106,7 +109,9 @@ def _check_folder(path: Path, flag: bool) -> list[Report]:
     return [_report(path, f"2-D shape {name}", shapes.read_shape(path, name)) for name in names]
 
 
-def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) -> Report:
+def _check_file(
+    path: Path, labels: str | Path | None, columns: dict[str, Any]
+) -> Report | RecordsReport:
     if path.suffix == ".npz":
         if columns:
             return _check_records(path, columns)
@@ -134,13 +139,9 @@ def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) 
         return Report(path, "a table of pairs", read_pair_table(path, labels))
     if labels is not None:
         raise DataError("--labels goes with a table of pairs (id_a, id_b); leave it out", path)
-    if label not in table.columns:
-        raise DataError(
-            f"column {label!r} not found; the columns are {', '.join(table.columns)}. "
-            "Name the column of clusters with --label",
-            path,
-        )
-    if columns and _is_for_comparing(table, label, columns):
+    if "label" in columns and label not in table.columns:
+        table.require(label)
+    if label not in table.columns or (columns and _is_for_comparing(table, label, columns)):
         return _check_records(path, columns)
     dataset = vector_files.read_vectors(
         path,
@@ -155,24 +156,29 @@ def _check_file(path: Path, labels: str | Path | None, columns: dict[str, Any]) 
 
 def _is_for_comparing(table: Table, label: str, columns: dict[str, Any]) -> bool:
     """Whether ``supclust fit`` would compare columns, or do without some labels."""
-    special = {label, columns.get("block"), columns.get("id", "id"), *columns.get("ignore", ())}
+    special = {
+        label,
+        columns.get("block", "block"),
+        columns.get("id", "id"),
+        *columns.get("ignore", ()),
+    }
     used = columns.get("columns") or [name for name in table.columns if name not in special]
     texts = [name for name in used if name in table.columns and not table.holds_numbers(name)]
-    return bool(texts or columns.get("text") or table.has_missing(label))
+    asked = columns.get("text") or columns.get("kinds") or columns.get("where")
+    return bool(texts or asked or table.has_missing(label))
 
 
-def _check_records(path: Path, columns: dict[str, Any]) -> Report:
+def _check_records(path: Path, columns: dict[str, Any]) -> RecordsReport:
     """Read a table as ``supclust fit`` does."""
-    from supclust.data.records.labelled import ColumnChoice, read_labelled_records
+    from supclust.data.records.report import check_records
+    from supclust.data.records.table import ColumnChoice
 
     given: dict[str, Any] = {
-        name: value if isinstance(value, str) else tuple(value) for name, value in columns.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in columns.items()
     }
-    found = read_labelled_records(path, ColumnChoice(**{"label": "label", **given}))
-    kinds = ", ".join(f"{name} ({kind})" for name, kind in found.kinds.items())
-    notes = (f"columns compared: {kinds}", *found.notes)
-    dataset = Dataset(path.name, found.kind, "file", found.blocks, found.feature_names, notes=notes)
-    return Report(path, f"{found.n} records, {found.labelled} with a label", dataset)
+    names = open_table(path).names
+    given = {**{name: name for name in ("label", "block") if name in names}, **given}
+    return check_records(path, ColumnChoice(**given))
 
 
 def _report(path: Path, layout: str, block: Block) -> Report:

@@ -88,9 +88,17 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("points.csv --label who --block where", ["vectors: 1 block(s), 3 points", "2 features"]),
         ("points.csv --label who --ignore where,y", ["3 points, 2 clusters", "1 features"]),
         ("points.csv --label who --block where --columns x", ["1 features"]),
-        ("points.csv --label who --block where --text x", ["x (text), y (number)"]),
-        ("records.csv --label author --block name", ["3 records, 2 with a label", "title (text)"]),
-        ("points.npz --label who", ["3 records, 3 with a label", "x (number)"]),
+        (
+            "points.csv --label who --block where --text x",
+            ["x       text      0.0 %       3  0.5 | 0.7", "y       number"],
+        ),
+        (
+            "records.csv --label author --block name",
+            ["3 records, 2 with a label", "title   text", "33.3 %       2  1990 | 1991"],
+        ),
+        ("points.csv", ["no column of clusters is named", "who     text", "y       number"]),
+        ("records.csv --where year<1991 --kind year=number", ["1 records", "year    number"]),
+        ("points.npz --label who", ["3 records, 3 with a label", "x       number"]),
         ("pairs.csv --labels labels.csv", ["a table of pairs", "3 points, 2 clusters, 3 pairs"]),
         ("blocks --no-flag", ["2 points, 1 clusters, 1 pairs, 1 features"]),
     ],
@@ -107,7 +115,6 @@ def test_check_takes_the_options_of_fit(
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        ("points.csv", "Name the column of clusters with --label"),
         ("points.csv --label whom", "column 'whom' not found"),
         ("points.csv --label who --block there", "column 'there' not found"),
         ("pairs.csv", "with --labels"),

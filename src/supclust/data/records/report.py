@@ -1,0 +1,81 @@
+"""What a table of records holds, as ``supclust data check`` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from supclust.data.records.audit import audit_labels
+from supclust.data.records.columns import TypedColumn
+from supclust.data.records.labels import (
+    blocks_note,
+    choose_labelled,
+    count_labels,
+    distinct_note,
+)
+from supclust.data.records.table import UNKNOWN, ColumnChoice, Records, read_records
+from supclust.data.tables.cast import LIST_SEPARATOR
+
+_WIDEST = 28  # characters of an example
+
+
+@dataclass(frozen=True, eq=False)
+class RecordsReport:
+    """The outcome of a check of a table of records."""
+
+    records: Records
+
+    def lines(self) -> list[str]:
+        """The report as text."""
+        records = self.records
+        labelled = int((records.labels != UNKNOWN).sum())
+        text = [
+            f"{records.path}: {records.n} records, {labelled} with a label",
+            *_column_lines(records),
+        ]
+        if records.choice.label is None:
+            text.append("  note: no column of clusters is named; --label checks it as well")
+            return text
+        sizes = [len(rows) for rows in records.rows_by_block.values()]
+        text.append(
+            f"  {len(records.label_names)} clusters; {len(sizes)} block(s) of {min(sizes)} to "
+            f"{max(sizes)} records"
+        )
+        return text + [f"  note: {note}" for note in label_notes(records)]
+
+
+def label_notes(records: Records) -> list[str]:
+    """What is to be said about the labels: pairs that blocks keep apart, strangers, gaps."""
+    counts = count_labels(records)
+    complete, why = choose_labelled("auto", counts)
+    notes = [blocks_note(counts), distinct_note(records), why]
+    gaps = [str(gap) for gap in audit_labels(records)] if complete else []
+    return [note for note in notes if note is not None] + gaps
+
+
+def check_records(path: Path, choice: ColumnChoice) -> RecordsReport:
+    """Read a table of records."""
+    return RecordsReport(read_records(path, choice))
+
+
+def _column_lines(records: Records) -> list[str]:
+    """A table of the columns: kind, share missing, number of values, examples."""
+    rows = [("column", "kind", "missing", "values", "examples")]
+    for one in records.columns:
+        missing = f"{100 * one.missing / records.n:.1f} %"
+        rows.append((one.name, one.kind, missing, f"{one.distinct:,}", _examples(one)))
+    widths = [max(len(row[k]) for row in rows) for k in range(4)]
+    lines = [
+        f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}  {e}".rstrip()
+        for a, b, c, d, e in rows
+    ]
+    return lines + [f"  note: {note}" for note in records.notes]
+
+
+def _examples(column: TypedColumn) -> str:
+    shown = []
+    for value in column.examples:
+        plain = "; ".join(part for part in value.split(LIST_SEPARATOR) if part.strip())
+        plain = " ".join(plain.split())
+        shown.append(plain if len(plain) <= _WIDEST else plain[: _WIDEST - 3] + "...")
+    return " | ".join(shown)
