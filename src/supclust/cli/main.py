@@ -27,6 +27,7 @@ COMMANDS = {
     "data": "list, check or download data sets",
     "table": "show the results of a folder as a table",
     "report": "show results or a model as one page that needs no network",
+    "train": "train and evaluate on labelled blocks: train.py, in any folder",
     "reproduce": "train the paper's tables on the real data and compare with what it printed",
     "illustrate": "draw the paper's two illustrations: a mismatch of training, and shapes",
     "dashboard": "make the Weights & Biases dashboard of a project",

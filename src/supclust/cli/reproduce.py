@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="folder of the real data sets (default: SUPCLUST_DATA, or data)",
     )
     parser.add_argument(
-        "--conf", type=Path, default=Path("conf"), help="folder of the configuration"
+        "--conf", type=Path, help="folder of the configuration (default: that of supclust train)"
     )
     parser.add_argument(
         "--set",
@@ -78,7 +78,9 @@ def run(options: argparse.Namespace) -> int:
     """Run the sweeps, then print tables, differences and times."""
     from supclust.data.sets.registry import load_dataset
     from supclust.experiment.reproduction import Options, reproduce
+    from supclust.experiment.train import configuration
 
+    options.conf = options.conf or configuration("conf")
     _check(options)
     datasets = list(dict.fromkeys(options.datasets or DATASETS))
     if not any(text.startswith("dataset.source=") for text in options.set):
@@ -107,10 +109,10 @@ def _check(options: argparse.Namespace) -> None:
                 f"--{name} must be at least 1; received {getattr(options, name)}. Leave it out "
                 "for the default."
             )
-    if not (options.conf.resolve().parent / "train.py").is_file():
+    if not (options.conf / "config.yaml").is_file():
         raise ValueError(
-            f"there is no train.py beside {options.conf}. Run it in a checkout of the project, or "
-            "give the folder of its configuration with --conf."
+            f"--conf must be a folder of the configuration; there is no config.yaml in "
+            f"{options.conf}. Leave it out for that of supclust train."
         )
 
 

@@ -84,18 +84,17 @@ class Record:
 
     Args:
         outputs: folder of the results.
-        root: of the checkout.
         workers: number of worker processes.
         overrides: settings that differ from the paper's.
     """
 
-    def __init__(self, outputs: Path, root: Path, workers: int, overrides: Sequence[str]) -> None:
+    def __init__(self, outputs: Path, workers: int, overrides: Sequence[str]) -> None:
         self.path = outputs / RECORD_FILE
         content = read_json(self.path) or {}
         self.content: dict[str, Any] = {"stages": {}, "sessions": [], **content}
         self.session: dict[str, Any] = {
             "started": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%MZ"),
-            "commit": commit(root),
+            "commit": source_commit(),
             "workers": workers,
             "overrides": list(overrides),
             "machine": machine(),

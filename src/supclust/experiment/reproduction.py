@@ -36,7 +36,7 @@ class Options(NamedTuple):
     """How to run the sweeps.
 
     Attributes:
-        conf: folder of the configuration; ``train.py`` and the templates lie beside it.
+        conf: folder of the configuration; the templates lie beside it.
         data: folder of the real data sets.
         outputs: folder of the results.
         jobs: number of worker processes.
@@ -60,8 +60,7 @@ def reproduce(datasets: Sequence[str], parts: Sequence[str], options: Options) -
     Returns:
         Exit code: 0, 1 if jobs failed, 2 for wrong usage, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    root = options.conf.resolve().parent
-    record = Record(options.outputs, root, options.jobs, options.overrides)
+    record = Record(options.outputs, options.jobs, options.overrides)
     code = 0
     for part in parts:
         for dataset in datasets:
@@ -107,7 +106,7 @@ def commands(dataset: str, part: str, options: Options) -> Iterator[list[str]]:
             models of the grid, and random trees, which do not depend on the model.
         options: how to run them.
     """
-    root = options.conf.resolve().parent
+    conf = options.conf.resolve()
     numbers = range(options.splits)
     chunks = [numbers[i : i + options.chunk] for i in numbers[:: options.chunk]]
     splits = ",".join(f"[{','.join(map(str, chunk))}]" for chunk in chunks)
@@ -119,8 +118,8 @@ def commands(dataset: str, part: str, options: Options) -> Iterator[list[str]]:
     ]
     for sweep in [grid] if part == "grid" else top_down:
         yield [
-            *(sys.executable, str(root / "train.py")),
-            *("--config-dir", str(root / "multirun_templates"), "--config-name", TEMPLATE),
+            *(sys.executable, "-m", "supclust", "train", "--config-path", str(conf)),
+            *("--config-dir", str(conf.parent / "multirun_templates"), "--config-name", TEMPLATE),
             f"paths.data='{options.data.resolve()}'",
             f"paths.outputs='{options.outputs.resolve()}'",
             f"hydra.launcher.n_jobs={options.jobs}",

@@ -25,7 +25,7 @@ def options(folder: Path, **more: object) -> Options:
 
 def test_a_part_is_one_sweep_of_the_template_in_chunks_of_splits(tmp_path: Path) -> None:
     [grid] = commands("faces", "grid", options(tmp_path, splits=5, chunk=2, overrides=("a=1",)))
-    assert grid[:2] == [sys.executable, str(ROOT / "train.py")]
+    assert grid[:4] == [sys.executable, "-m", "supclust", "train"]
     assert grid[-4:] == ["dataset=faces", "split=[0,1],[2,3],[4]", "linkage=all", "a=1"]
     cuts, random = commands("faces", "top_down", options(tmp_path, splits=3))
     assert cuts[-3:] == ["dataset=faces", "split=[0,1,2]", "linkage=rsc"]
@@ -127,7 +127,7 @@ def test_provenance_names_commit_machine_and_versions(tmp_path: Path) -> None:
     [
         (["mnist"], "data sets are faces, aminer, rexa, gum_coref; received 'mnist'"),
         (["faces", "--splits", "0"], "--splits must be at least 1; received 0"),
-        (["faces", "--conf", "nowhere/conf"], "there is no train.py beside nowhere/conf"),
+        (["faces", "--conf", "nowhere/conf"], "there is no config.yaml in nowhere/conf"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(
