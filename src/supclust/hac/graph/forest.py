@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac.cpu.numbering import join_sorted
-from supclust.hac.graph.arrange import flatten, join, number_sets
+from supclust.hac.graph.arrange import flatten, join, number_components, number_sets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -119,6 +119,15 @@ class Forest:
         Z[:, 2] = np.concatenate([heights, np.full(len(rest), np.inf)])
         join_sorted(np.concatenate([merges, rest]).astype(np.int64), Z[:, :2], Z[:, 3])
         return Z
+
+    def numbered(self) -> tuple[Ints, Ints]:
+        """Children, (m, 2), and sizes, (m,), of all merges, numbered as by SciPy in each component.
+
+        In a component of k nodes the leaves are 0 to k - 1 and its merge i makes node k + i.
+        """
+        children, sizes = np.empty((len(self.pairs), 2), np.int64), np.empty(len(self.pairs), int)
+        number_components(self.pairs, self.offsets, self.components, children, sizes)
+        return children, sizes
 
     def _check(self, component: int) -> None:
         if not 0 <= component < self.n_components:
