@@ -54,11 +54,10 @@ class Inputs:
         """Folders of a model of the records and of one of the vectors."""
         compared = RecordComparisons((Comparison("name", "text"), Comparison("year", "number")))
         stored = {"block": "block", "id": "id", "label": "who", "comparisons": compared.to_json()}
-        d = len(compared.feature_names)
-        weight = np.full(d, -3 / d, np.float32)
+        weight = np.array([-1, -1, -1, 0.1], np.float32)
         bias = np.float32(2)
         linear = TrainedModel(
-            {"name": "linear", "kind": "pairs", "d": d},
+            {"name": "linear", "kind": "pairs", "d": 4},
             {
                 **{"weight": weight, "average_weight": weight},
                 **{"bias": np.array(bias), "average_bias": np.array(bias)},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from supclust.cli.wording import (
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
-from supclust.schema import Natural, check
 
 if TYPE_CHECKING:
     from supclust.cli.training_input import TrainingInput
@@ -105,7 +103,6 @@ def run(options: argparse.Namespace) -> int:
     """Read, train, save, and say what was done."""
     from supclust.cli.training_input import choose_blocks
 
-    check("--seed", Natural, options.seed)
     _check_output(options.output)
     data = _read(options)
     print("\n".join(data.described), flush=True)
@@ -121,31 +118,14 @@ def run(options: argparse.Namespace) -> int:
     print(f"training on {_sizes(train)}, {held}", flush=True)
     model = _train(data, train, dev, options)
     replaced = (options.output / "model.json").is_file()
-    print("\n".join(_learned(model)), flush=True)
-    _save(model, options.output)
+    model.save(options.output)
+    print("\n".join(_learned(model)))
     print(f"model: {options.output}{' (in place of the one that was there)' if replaced else ''}")
     return 0
 
 
-def _save(model: TrainedModel, folder: Path) -> None:
-    """Save the model; where the disk is full by now, among the temporary files, to be moved."""
-    try:
-        model.save(folder)
-    except OSError as problem:
-        spare = Path(tempfile.mkdtemp(prefix="supclust-model-"))
-        try:
-            model.save(spare)
-        except OSError:
-            spare.rmdir()
-            raise problem from None
-        raise OSError(
-            problem.errno, f"{problem.strerror}; the model is in {spare}: move it", str(folder)
-        ) from None
-
-
 def _check_output(folder: Path) -> None:
     """Refuse, before anything is read, a folder that a model must not overwrite."""
-    from supclust.data.files import require_output
     from supclust.model.folder import may_hold_model
 
     if folder.is_file():
@@ -155,7 +135,6 @@ def _check_output(folder: Path) -> None:
             f"-o needs an empty or new folder, or that of an older model; {folder} holds other "
             "things. Choose another."
         )
-    require_output(folder)
 
 
 def _read(options: argparse.Namespace) -> TrainingInput:

@@ -22,7 +22,6 @@ import supclust
 from supclust.cluster.chunks import MEMORY, Chunk, Ints, gather, plan_blocks, prefetched
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
-from supclust.data.records.columns import refuse_infinite
 from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
@@ -213,7 +212,6 @@ def _features(
             is_text = kind == "text"
             columns[name] = column.to_pylist() if is_text else numbers_of(column.combine_chunks())
         if model.comparisons is not None:
-            refuse_infinite(columns, path, None)
             yield chunk.number, columns, chunk.starts
             continue
         points = np.column_stack(list(columns.values()))

@@ -27,26 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
-_LONGEST_SUFFIX = ".partial"  # that is added to the name of an output
 _INFINITY_TEXT = re.compile(r"\\*-?inf")
 _SWAP_ATTEMPTS = 5
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EINVAL, errno.EACCES, errno.EPERM)
-
-
-def require_output(path: Path) -> None:
-    """Refuse, before any work is done, a file or folder that cannot be written."""
-    try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise DataError("is a pipe or a device; choose a file or folder", path)
-        if path.is_dir():
-            with new_draft(path / "output"):
-                return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new_draft(path):
-            path.with_name(path.name + _LONGEST_SUFFIX).exists()
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise DataError(f"cannot be written ({reason}); choose another output", path) from None
 
 
 @contextmanager
@@ -140,11 +123,7 @@ def load_npz(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[Any]
 
     try:
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in names if name in archive}
-            for name, array in arrays.items():
-                if not isinstance(array, np.ndarray):
-                    raise ValueError(f"its member {name!r} is not an array")
-            return arrays, list(archive)
+            return {name: archive[name] for name in names if name in archive}, list(archive)
     except (OSError, BadZipFile, ValueError, EOFError) as problem:
         raise DataError(f"cannot be read as a NumPy .npz file ({problem})", path) from problem
 

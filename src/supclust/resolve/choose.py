@@ -1,0 +1,247 @@
+"""Choice of candidate rules: greedily, by the labelled pairs that a rule adds per candidate pair.
+
+Every conjunction of up to three predicates is judged by two numbers: the labelled pairs (two
+records of one entity) that it makes candidates, and the pairs of all records that it makes
+candidates, estimated on a sample of records. Rules are added until the labelled pairs are connected
+(the transitive closure of the candidates covers them) or the budget of pairs is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.resolve.key_kernels import agreement, count_bits
+from supclust.resolve.keys import Ints, Keys
+from supclust.resolve.rules import KeyTable, Predicate, Rule
+
+Bools = NDArray[np.bool_]
+
+TARGET = 0.999
+"""Share of the labelled pairs that the closure of the candidates is to cover."""
+_SAMPLE = 10_000  # records on which pairs are counted
+_POSITIVES = 16_000  # labelled pairs, at most
+_PER_ENTITY = 100  # of these
+_USEFUL = 0.02  # share of the labelled pairs that a predicate or conjunction must cover
+_GAIN = 0.0005  # share of the labelled pairs that a rule must add
+_RULE_COST = 0.5  # of a further rule, in pairs per record: few rules are preferred
+_ALIKE = 0.95  # predicates that cover the same labelled pairs to this share are one
+_PREDICATES = 32  # at most, those that cover most
+_BEAM = 40  # conjunctions of two that are extended to three
+
+
+class ChosenRule(NamedTuple):
+    """A rule and what it brings, given those before it.
+
+    Attributes:
+        rule: the conjunction.
+        pairs: estimate of all pairs that satisfy it.
+        recall: share of the labelled pairs that are candidates with it and those before.
+        closure: share of the labelled pairs that the closure covers.
+    """
+
+    rule: Rule
+    pairs: float
+    recall: float
+    closure: float
+
+
+def choose_rules(
+    table: KeyTable,
+    predicates: Sequence[Predicate],
+    labels: Ints,
+    budget: float,
+    target: float = TARGET,
+    seed: int = 0,
+) -> list[ChosenRule]:
+    """Choose rules on labelled records.
+
+    Args:
+        table: keys of all records.
+        predicates: to choose from.
+        labels: (n,) entity, negative: not known.
+        budget: pairs, at most.
+        target: share of the labelled pairs that the closure is to cover.
+        seed: of the samples.
+    """
+    rng = np.random.default_rng(seed)
+    left, right = labelled_pairs(labels, rng)
+    if not len(left):
+        raise ValueError("rules are chosen on pairs of one entity; received none. Label some.")
+    pool = _Pool(table, predicates, left, right, rng)
+    chosen: list[int] = []
+    covered = np.zeros(len(left), np.bool_)
+    while _closure(left, right, covered) < target:
+        best = pool.best(covered, budget - sum(pool.pairs(k) for k in chosen))
+        if best is None:
+            break
+        chosen = pool.without_redundant([*chosen, best])
+        covered |= pool.covers(best)
+    return _described(pool, chosen, left, right)
+
+
+def labelled_pairs(labels: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """A sample of the pairs of records of one entity."""
+    rows = np.flatnonzero(labels >= 0)
+    rows = rows[np.argsort(labels[rows], kind="stable")]
+    bounds = np.flatnonzero(np.diff(labels[rows], prepend=-1, append=-1))
+    groups = [rows[a:b] for a, b in pairwise(bounds) if b - a > 1]
+    rng.shuffle(groups)
+    left, right, total = [], [], 0
+    for group in groups:
+        i, j = np.triu_indices(len(group), 1)
+        if len(i) > _PER_ENTITY:
+            some = rng.choice(len(i), _PER_ENTITY, replace=False)
+            i, j = i[some], j[some]
+        left.append(group[i])
+        right.append(group[j])
+        total += len(i)
+        if total >= _POSITIVES:
+            break
+    if not left:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    return np.concatenate(left), np.concatenate(right)
+
+
+class _Pool:
+    """Conjunctions of up to three predicates of different columns, and what each covers.
+
+    Pairs are counted on first use, on a sample of the records.
+    """
+
+    def __init__(
+        self,
+        table: KeyTable,
+        predicates: Sequence[Predicate],
+        left: Ints,
+        right: Ints,
+        rng: np.random.Generator,
+    ) -> None:
+        m = min(table.n, _SAMPLE)
+        self.n, self.scale = table.n, (table.n / max(1, m)) ** 2
+        self.rows = np.sort(rng.choice(table.n, m, replace=False))
+        self.table, self.total = table, len(left)
+        self.predicates, covers = _useful(table, predicates, left, right)
+        self._keys: dict[int, Keys] = {}
+        single = np.packbits(covers, axis=1)  # (predicates, bytes)
+        self.rules: list[tuple[int, ...]] = [(k,) for k in range(len(single))]
+        self.packed, shorter = single, self.rules
+        for _ in range(2):
+            longer = [
+                (*rule, k)
+                for rule in shorter
+                for k in range(rule[-1] + 1, len(single))
+                if self._joins(rule, k)
+            ]
+            both = np.array([np.bitwise_and.reduce(single[list(rule)]) for rule in longer])
+            counts = count_bits(both) if longer else np.empty(0)
+            kept = np.flatnonzero(counts >= _USEFUL * self.total)
+            self.rules = self.rules + [longer[k] for k in kept]
+            self.packed = np.concatenate([self.packed, both[kept]]) if len(kept) else self.packed
+            shorter = [longer[k] for k in kept[np.argsort(-counts[kept], kind="stable")[:_BEAM]]]
+        self._pairs = np.full(len(self.rules), np.nan)
+        # A conjunction makes at least those pairs candidates that it covers.
+        self.least = count_bits(self.packed).astype(np.float64)
+
+    def _joins(self, rule: tuple[int, ...], other: int) -> bool:
+        """Whether a predicate may extend a rule: another column, and one key per record at most."""
+        columns = {self.predicates[k].column for k in rule}
+        several = sum(not self._sampled(k).is_single for k in (*rule, other))
+        return self.predicates[other].column not in columns and several <= 1
+
+    def best(self, covered: Bools, budget: float) -> int | None:
+        """The conjunction with the most new labelled pairs per pair, within the budget."""
+        gain = count_bits(self.packed & ~np.packbits(covered)).astype(np.float64)
+        gain[gain < max(1.0, _GAIN * self.total)] = 0
+        fixed = _RULE_COST * self.n
+        while True:
+            known = np.where(np.isnan(self._pairs), self.least, self._pairs)
+            worth = np.where(known <= budget, gain / (known + fixed), 0)
+            k = int(worth.argmax())
+            if worth[k] == 0:
+                return None
+            if not np.isnan(self._pairs[k]):
+                return k
+            self.pairs(k)
+
+    def pairs(self, k: int) -> float:
+        """Estimate of the pairs of all records that satisfy a conjunction."""
+        if np.isnan(self._pairs[k]):
+            keys = [self._sampled(j) for j in self.rules[k]]
+            for other in keys[1:]:
+                keys[0] = keys[0].times(other)
+            self._pairs[k] = keys[0].n_pairs() * self.scale
+        return float(self._pairs[k])
+
+    def _sampled(self, k: int) -> Keys:
+        if k not in self._keys:
+            self._keys[k] = self.table.of(self.predicates[k]).of(self.rows)
+        return self._keys[k]
+
+    def covers(self, k: int) -> Bools:
+        """Which labelled pairs satisfy a conjunction."""
+        return np.unpackbits(self.packed[k], count=self.total).astype(np.bool_)
+
+    def rule(self, k: int) -> Rule:
+        """The conjunction as a rule."""
+        return Rule(tuple(self.predicates[j] for j in self.rules[k]))
+
+    def without_redundant(self, chosen: list[int]) -> list[int]:
+        """Drop rules whose labelled pairs the others cover, the earliest first."""
+        count = sum((self.covers(k).astype(np.int64) for k in chosen), np.zeros(self.total, int))
+        kept = []
+        for k in chosen:
+            if (self.covers(k) & (count == 1)).sum() >= _GAIN * self.total:
+                kept.append(k)
+            else:
+                count -= self.covers(k)
+        return kept
+
+
+def _useful(
+    table: KeyTable, predicates: Sequence[Predicate], left: Ints, right: Ints
+) -> tuple[list[Predicate], Bools]:
+    """Predicates that cover labelled pairs; of those that cover the same pairs, the narrowest."""
+    kept: list[tuple[Predicate, Bools, int]] = []
+    for predicate in predicates:
+        covers, keys = np.empty(len(left), np.bool_), table.of(predicate)
+        agreement(*keys, left, right, covers)
+        if covers.mean() >= _USEFUL:
+            kept.append((predicate, covers, keys.n_pairs()))
+    kept.sort(key=lambda one: one[2])
+    distinct: list[tuple[Predicate, Bools, int]] = []
+    for one in kept:
+        if not any(
+            (one[1] & other[1]).sum() >= _ALIKE * (one[1] | other[1]).sum() for other in distinct
+        ):
+            distinct.append(one)
+    distinct.sort(key=lambda one: -int(one[1].sum()))
+    chosen = distinct[:_PREDICATES]
+    return [one[0] for one in chosen], np.array([one[1] for one in chosen], np.bool_)
+
+
+def _described(pool: _Pool, chosen: Sequence[int], left: Ints, right: Ints) -> list[ChosenRule]:
+    covered = np.zeros(len(left), np.bool_)
+    described = []
+    for k in chosen:
+        covered |= pool.covers(k)
+        closure = _closure(left, right, covered)
+        described.append(ChosenRule(pool.rule(k), pool.pairs(k), float(covered.mean()), closure))
+    return described
+
+
+def _closure(left: Ints, right: Ints, covered: Bools) -> float:
+    """Share of the pairs whose records are connected by covered pairs."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    rows, compact = np.unique(np.concatenate([left, right]), return_inverse=True)
+    i, j = compact[: len(left)], compact[len(left) :]
+    ones = np.ones(int(covered.sum()), np.bool_)
+    graph = coo_matrix((ones, (i[covered], j[covered])), (len(rows), len(rows)))
+    _, component = connected_components(graph, directed=False)
+    return float((component[i] == component[j]).mean())

@@ -1,0 +1,257 @@
+"""Keys of the records of a table: what two records must share to be candidates for one entity.
+
+A predicate maps a column to keys: its whole value, its first letters, its rarest word, its sound.
+Most give a record one key, some several, and none where the value is missing. Values are read in
+the normal forms that comparisons use, without regard to case, accents and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.data.records.comparisons import ColumnKind
+from supclust.data.records.dates import date_form, date_order, parse_date
+from supclust.data.records.text_encoding import (
+    code_form,
+    distinct_forms,
+    encode_entries,
+    list_form,
+    text_form,
+)
+from supclust.data.tables.cast import LIST_SEPARATOR
+from supclust.resolve.key_kernels import (
+    count_shared,
+    minhash_keys,
+    product,
+    rarest_words,
+    sort_keys,
+    take,
+)
+from supclust.resolve.phonetic import sound_of
+
+Ints = NDArray[np.int64]
+
+_RARE = 3  # words or list elements of a record that are keys: its rarest
+_RARE_MOST = 500  # records that share such a word, at most
+_BANDS, _ROWS = 6, 2  # of MinHash: texts that share 60 % of their letter triples meet with 93 %
+_FORMS: dict[str, Callable[[str], str]] = {"code": code_form, "list": list_form}
+
+
+class Keys(NamedTuple):
+    """Keys of n records: record i has ``items[starts[i] : starts[i + 1]]``, sorted and distinct."""
+
+    starts: Ints
+    items: Ints
+
+    def of(self, rows: Ints) -> Keys:
+        """Keys of some records."""
+        sizes = np.diff(self.starts)[rows]
+        chosen = Keys(np.empty(len(rows) + 1, np.int64), np.empty(int(sizes.sum()), np.int64))
+        take(self.starts, self.items, rows, chosen.starts, chosen.items)
+        return chosen
+
+    def times(self, other: Keys) -> Keys:
+        """Keys of a conjunction, unsorted: records agree on it if they agree on both."""
+        sizes = np.diff(self.starts) * np.diff(other.starts)
+        made = Keys(np.empty(len(self.starts), np.int64), np.empty(int(sizes.sum()), np.int64))
+        product(*self, *other, *made)
+        return made
+
+    def n_pairs(self) -> int:
+        """Number of pairs that share a key; a pair that shares two counts twice."""
+        return int(count_shared(self.items))
+
+    def sorted(self) -> Keys:
+        """The same with the keys of every record sorted."""
+        made = Keys(self.starts, self.items.copy())
+        sort_keys(*made)
+        return made
+
+    @property
+    def is_single(self) -> bool:
+        """Whether no record has more than one key."""
+        return len(self.items) <= len(self.starts) and int(np.diff(self.starts).max()) <= 1
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """A column of text, prepared for predicates.
+
+    Attributes:
+        code: (n,) entry of every record, -1: missing.
+        forms: the distinct normal forms, one per entry.
+        starts: (entries + 1,) of the words of every entry.
+        words: numbers of the words, in their order.
+        vocabulary: the words by number.
+    """
+
+    code: Ints
+    forms: list[str]
+    starts: Ints
+    words: Ints
+    vocabulary: list[str]
+
+    @classmethod
+    def of(cls, values: Sequence[str | None] | NDArray[np.float64], kind: ColumnKind) -> KeyColumn:
+        """Read a column of a kind; the elements of a list count as its words."""
+        texts = _texts(values) if isinstance(values, np.ndarray) else values
+        form = _FORMS.get(kind, text_form)
+        if kind == "date":
+            order = date_order([text for text in set(texts) if text is not None])
+            form = lambda text: date_form(parse_date(text, order))  # noqa: E731
+        code, forms = distinct_forms(texts, form)
+        vocabulary: dict[str, int] = {}
+        words, ends = [], [0]
+        for one in forms:
+            parts = one.split(LIST_SEPARATOR if kind == "list" else None)
+            words += [vocabulary.setdefault(word, len(vocabulary)) for word in parts]
+            ends.append(len(words))
+        return cls(code, forms, np.array(ends), np.array(words, np.int64), list(vocabulary))
+
+    @cached_property
+    def frequency(self) -> Ints:
+        """(vocabulary,) number of records with a word, counted once per occurrence."""
+        records = np.bincount(self.code[self.code >= 0], minlength=len(self.forms))
+        weights = np.repeat(records, np.diff(self.starts))
+        return np.bincount(self.words, weights, len(self.vocabulary)).astype(np.int64)
+
+    def spread(self, key: Ints) -> Keys:
+        """One key per entry (negative: none) to keys of the records."""
+        found = np.append(key, -1)[self.code]
+        known = found >= 0
+        starts = np.concatenate([[0], np.cumsum(known)]).astype(np.int64)
+        return Keys(starts, found[known].astype(np.int64))
+
+    def spread_sets(self, counts: Ints, keys: Ints) -> Keys:
+        """The first ``counts[e]`` of the keys ``keys[e]`` of every entry to keys of the records."""
+        filled = np.arange(keys.shape[1]) < counts[:, None]
+        ordered = np.where(filled, keys, np.iinfo(np.int64).max)
+        ordered.sort(axis=1)
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        entries = Keys(np.append(starts, starts[-1]), ordered[filled])
+        return entries.of(np.where(self.code < 0, len(counts), self.code))
+
+
+def _texts(values: NDArray[np.float64]) -> list[str | None]:
+    return [None if value != value else repr(value) for value in values.tolist()]
+
+
+def coded(values: Sequence[str | None]) -> Ints:
+    """Number of every distinct text; -1 for empty ones."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(v, len(numbers)) if v else -1 for v in values], np.int64)
+
+
+# -- predicates -------------------------------------------------------------------------------
+
+
+def _equal(column: KeyColumn) -> Keys:
+    return column.spread(np.arange(len(column.forms)))
+
+
+def _prefix(letters: int) -> Callable[[KeyColumn], Keys]:
+    """First letters; none for values that are not longer: these are equal or differ."""
+
+    def keys(column: KeyColumn) -> Keys:
+        return column.spread(coded([form[:letters] for form in column.forms]))
+
+    return keys
+
+
+def _first(column: KeyColumn) -> Keys:
+    return column.spread(column.words[column.starts[:-1]])
+
+
+def _last(column: KeyColumn) -> Keys:
+    return column.spread(column.words[column.starts[1:] - 1])
+
+
+def _rarest(column: KeyColumn) -> Keys:
+    counts, words = _rare_words(column, 1, len(column.code))
+    return column.spread(np.where(counts > 0, words[:, 0], -1))
+
+
+def _word(column: KeyColumn) -> Keys:
+    return column.spread_sets(*_rare_words(column, _RARE, _RARE_MOST))
+
+
+def _rare_words(column: KeyColumn, many: int, most: int) -> tuple[Ints, Ints]:
+    """Number of the words chosen of every entry, and these words, (entries, many)."""
+    counts = np.empty(len(column.forms), np.int64)
+    chosen = np.full((len(column.forms), many), -1, np.int64)
+    rarest_words(column.starts, column.words, column.frequency, most, counts, chosen)
+    return counts, chosen
+
+
+def _sorted(column: KeyColumn) -> Keys:
+    return column.spread(coded([" ".join(sorted(form.split())) for form in column.forms]))
+
+
+def _initials(column: KeyColumn) -> Keys:
+    initials = ["".join(sorted(word[0] for word in form.split())) for form in column.forms]
+    return column.spread(coded([letters if len(letters) > 1 else "" for letters in initials]))
+
+
+def _sound(column: KeyColumn) -> Keys:
+    sounds = [sound_of(word) for word in column.vocabulary]
+    numbers = coded(sounds)
+    return column.spread(numbers[column.words[column.starts[1:] - 1]])
+
+
+def _digits(column: KeyColumn) -> Keys:
+    return column.spread(coded([re.sub(r"\D", "", form) for form in column.forms]))
+
+
+def _digits_of_date(start: int, stop: int) -> Callable[[KeyColumn], Keys]:
+    """Digits of YYYYMMDD; none where they are all zero."""
+
+    def keys(column: KeyColumn) -> Keys:
+        parts = [form[start:stop] if form.isdigit() else "" for form in column.forms]
+        return column.spread(coded([part if part.strip("0") else "" for part in parts]))
+
+    return keys
+
+
+def _similar(column: KeyColumn) -> Keys:
+    triples = encode_entries([column.forms], [" "], [True]).triples
+    keys = np.empty((len(column.forms), _BANDS), np.int64)
+    minhash_keys(triples.starts, triples.items, _BANDS, _ROWS, keys)
+    return column.spread_sets(np.full(len(keys), _BANDS), keys)
+
+
+PREDICATES: Mapping[str, Callable[[KeyColumn], Keys]] = {
+    "equal": _equal,
+    "prefix3": _prefix(3),
+    "prefix5": _prefix(5),
+    "first": _first,
+    "last": _last,
+    "rarest": _rarest,
+    "sorted": _sorted,
+    "initials": _initials,
+    "sound": _sound,
+    "digits": _digits,
+    "year": _digits_of_date(0, 4),
+    "month": _digits_of_date(4, 6),
+    "day": _digits_of_date(6, 8),
+    "word": _word,
+    "similar": _similar,
+}
+"""Name of a predicate -> keys of a column."""
+_TEXT = ("equal", "prefix3", "prefix5", "first", "last", "rarest", "sorted", "initials", "sound")
+CHOICE: Mapping[ColumnKind, tuple[str, ...]] = {
+    "text": (*_TEXT, "word", "similar"),
+    "document": ("equal", "word", "similar"),
+    "code": ("equal", "prefix3", "prefix5", "digits", "similar"),
+    "list": ("equal", "word"),
+    "date": ("equal", "year", "month", "day", "similar"),
+    "number": ("equal",),
+    "coordinates": ("equal",),
+}
+"""Predicates that rules are chosen from, by kind of column."""

@@ -1,0 +1,163 @@
+"""Pair models: features of two records -> dissimilarity, minus the log odds of one entity.
+
+Boosted trees take missing values as they are; the logistic model takes neutral values for them.
+Both come from weighted labelled pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.boosting import Booster, train_booster
+
+Floats = NDArray[np.float64]
+
+_BOOSTING: dict[str, Any] = {
+    "num_iterations": 120,
+    "learning_rate": 0.1,
+    "num_leaves": 31,
+    "min_data_in_leaf": 20,
+    "lambda_l2": 1.0,
+    "max_bin": 63,
+    "feature_fraction": 0.5,
+}
+_RIDGE = 1.0  # penalty of the logistic model on standardised features
+
+
+class PairModel(Protocol):
+    """What scoring needs of a pair model."""
+
+    nan: bool
+    """Whether features of missing values are NaN (or neutral)."""
+
+    def dissimilarity(self, features: NDArray[np.float32]) -> Floats:
+        """(e,) from (e, d)."""
+        ...
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Of a model folder."""
+        ...
+
+    @property
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """Of a model folder."""
+        ...
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """Boosted trees."""
+
+    booster: Booster
+    nan = True
+
+    def dissimilarity(self, features: NDArray[np.float32]) -> Floats:
+        """Minus the log odds."""
+        return -self.booster.predict_raw(features)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Of a model folder."""
+        return {"name": "boosted", "kind": "pairs", "d": self.booster.n_features}
+
+    @property
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """The model in LightGBM's text form, as bytes."""
+        return {"booster": np.frombuffer(self.booster.to_text().encode(), np.uint8)}
+
+    @cached_property
+    def importances(self) -> Floats:
+        """(d,) gain of the splits of every feature, as a share of all."""
+        gains = np.zeros(self.booster.n_features)
+        for tree in self.booster.to_text().split("\nTree=")[1:]:
+            fields = dict(line.split("=", 1) for line in tree.split("\n") if "=" in line)
+            if fields.get("split_feature"):
+                at = np.array(fields["split_feature"].split(), np.int64)
+                np.add.at(gains, at, np.array(fields["split_gain"].split(), np.float64))
+        return gains / max(float(gains.sum()), 1e-300)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A logistic model: the linear dissimilarity of a model folder."""
+
+    weight: Floats
+    bias: float
+    nan = False
+
+    def dissimilarity(self, features: NDArray[np.float32]) -> Floats:
+        """Weighted sum of the features, plus the bias."""
+        return np.asarray(features @ self.weight.astype(np.float32), np.float64) + self.bias
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Of a model folder."""
+        return {"name": "linear", "kind": "pairs", "d": len(self.weight)}
+
+    @property
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """As of a linear dissimilarity."""
+        return {
+            "average_weight": self.weight.astype(np.float32),
+            "average_bias": np.array(self.bias, np.float32),
+        }
+
+
+def train_boosted(
+    features: NDArray[np.float32], same: NDArray[np.bool_], weight: Floats, seed: int = 0
+) -> Boosted:
+    """Boosted trees from pairs with NaN where a value is missing, on one core."""
+    target = same.astype(np.float64)
+    made = train_booster(
+        *(features, target, weight),
+        objective="binary",
+        params=_BOOSTING,
+        seed=seed,
+        num_threads=1,
+    )
+    return Boosted(made)
+
+
+def train_logistic(
+    features: NDArray[np.float32], same: NDArray[np.bool_], weight: Floats
+) -> Logistic:
+    """Ridge-penalised logistic regression, on features scaled to unit spread, by L-BFGS."""
+    from scipy.optimize import minimize
+
+    centre = features.mean(axis=0, dtype=np.float64)
+    spread = features.std(axis=0, dtype=np.float64)
+    scale = np.where(spread > 1e-9, spread, 1.0)
+    X = ((features - centre) / scale).astype(np.float64)
+    sign = np.where(same, -1.0, 1.0)
+
+    def loss(w: Floats) -> tuple[float, Floats]:
+        margin = sign * (X @ w[:-1] + w[-1])
+        push = weight * sign / (1 + np.exp(np.clip(margin, -50, 50)))
+        value = float((weight * np.logaddexp(0, -margin)).sum() + _RIDGE / 2 * (w[:-1] ** 2).sum())
+        return value, -np.append(X.T @ push - _RIDGE * w[:-1], push.sum())
+
+    w = minimize(loss, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    return Logistic(w[:-1] / scale, float(w[-1] - (w[:-1] * centre / scale).sum()))
+
+
+def pair_model(spec: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> PairModel:
+    """The pair model of a model folder, checked."""
+    if spec["name"] == "boosted":
+        content = weights.get("booster")
+        if content is None or content.dtype != np.uint8:
+            raise ValueError("the model has no boosted trees; copy the whole folder again.")
+        made = Booster.from_text(content.tobytes().decode())
+        if made.n_features != spec["d"]:
+            raise ValueError(
+                f"boosted trees of {spec['d']} features are needed; received "
+                f"{made.n_features}. Copy the whole folder again."
+            )
+        return Boosted(made)
+    return Logistic(weights["average_weight"].astype(np.float64), float(weights["average_bias"]))

@@ -1,0 +1,119 @@
+"""Candidate rules: conjunctions of predicates, as in ``surname & year(dob), postcode``.
+
+Two records are candidates for one entity if they agree on all predicates of some rule. A predicate
+is a column (equal values) or a function of one: ``first(name)``. A name of a column that is not
+plain is put between double quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from supclust.data.errors import DataError
+from supclust.resolve.keys import PREDICATES, KeyColumn, Keys
+
+_PREDICATE = re.compile(
+    r'\s*(?:(?P<name>\w+)\(\s*)?(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^\s"&,()]+))\s*(?P<close>\))?\s*'
+)
+_PLAIN = re.compile(r'[^\s"&,()]+')
+
+
+class Predicate(NamedTuple):
+    """One condition: records that share a key of ``name`` applied to ``column``.
+
+    >>> str(Predicate("surname")), str(Predicate("date of birth", "year"))
+    ('surname', 'year("date of birth")')
+    """
+
+    column: str
+    name: str = "equal"
+
+    def __str__(self) -> str:
+        column = self.column
+        if not _PLAIN.fullmatch(column):
+            column = '"' + column.replace('"', '""') + '"'
+        return column if self.name == "equal" else f"{self.name}({column})"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A conjunction of predicates."""
+
+    predicates: tuple[Predicate, ...]
+
+    def __str__(self) -> str:
+        return " & ".join(map(str, self.predicates))
+
+
+def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
+    """Rules from text, separated by commas.
+
+    Args:
+        text: as in ``surname & year(dob), postcode``.
+        columns: names that exist.
+
+    >>> [str(rule) for rule in parse_rules("surname & year(dob), zip", ["surname", "dob", "zip"])]
+    ['surname & year(dob)', 'zip']
+    """
+    rules, predicates, at = [], [], 0
+    while True:
+        found = _PREDICATE.match(text, at)
+        if found is None or bool(found["name"]) != bool(found["close"]):
+            raise DataError(
+                "candidate rules must be predicates joined by & and separated by commas, as in "
+                f'"surname & year(dob), postcode"; received {text!r}, which cannot be read from '
+                f"{text[at:]!r} on"
+            )
+        column = found["plain"] or found["quoted"].replace('""', '"')
+        name = found["name"] or "equal"
+        if name not in PREDICATES:
+            raise DataError(
+                f"a predicate must be one of {', '.join(PREDICATES)}; received {name!r}. "
+                "Correct the candidate rules"
+            )
+        if column not in columns:
+            raise DataError(
+                f"candidate rules name column {column!r}; the columns are {', '.join(columns)}. "
+                "Name one of these"
+            )
+        predicates.append(Predicate(column, name))
+        at = found.end()
+        if at == len(text) or text[at] == ",":
+            rules.append(Rule(tuple(predicates)))
+            predicates = []
+        elif text[at] != "&":
+            raise DataError(
+                f"candidate rules must have & or a comma after a predicate; received {text[at:]!r}"
+            )
+        if at == len(text):
+            return tuple(rules)
+        at += 1
+
+
+class KeyTable:
+    """Keys of a table's predicates, each computed once.
+
+    Args:
+        columns: prepared, by name.
+    """
+
+    def __init__(self, columns: Mapping[str, KeyColumn]) -> None:
+        self.columns = columns
+        self.n = len(next(iter(columns.values())).code)
+        self._keys: dict[Predicate, Keys] = {}
+
+    def of(self, predicate: Predicate) -> Keys:
+        """Keys of one predicate."""
+        if predicate not in self._keys:
+            self._keys[predicate] = PREDICATES[predicate.name](self.columns[predicate.column])
+        return self._keys[predicate]
+
+    def of_rule(self, rule: Rule) -> Keys:
+        """Keys of a conjunction."""
+        keys = self.of(rule.predicates[0])
+        for predicate in rule.predicates[1:]:
+            keys = keys.times(self.of(predicate))
+        return keys.sorted()

@@ -1,0 +1,85 @@
+"""Candidate pairs -> edges of a graph: features and dissimilarities, in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.resolve.candidates import Candidates
+from supclust.resolve.keys import Ints
+from supclust.resolve.pair_model import PairModel
+
+if TYPE_CHECKING:
+    from supclust.data.records.comparisons import RecordComparisons
+
+Progress = Callable[[int, int], None]
+
+
+class Edges(NamedTuple):
+    """Scored pairs of records, each once."""
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    dissimilarity: NDArray[np.float32]
+
+
+class Compared(NamedTuple):
+    """A table, ready to compare its records."""
+
+    comparisons: RecordComparisons
+    records: Any
+
+    def features(self, left: Ints, right: Ints, nan: bool) -> NDArray[np.float32]:
+        """(e, d) features of pairs."""
+        return self.comparisons.features(self.records, left, right, nan=nan)
+
+
+def score_candidates(
+    candidates: Candidates,
+    table: Compared,
+    models: Sequence[PairModel],
+    which: Callable[[Ints, Ints], Ints] | None = None,
+    most: float = np.inf,
+    progress: Progress | None = None,
+    total: int = 0,
+) -> Edges:
+    """Score all candidates.
+
+    Args:
+        candidates: of the table.
+        table: the records.
+        models: one, or several of one family.
+        which: model of every pair, where there are several.
+        most: pairs with a larger dissimilarity are left out.
+        progress: called with the number of pairs done and in all.
+        total: number of pairs, for ``progress``.
+    """
+    parts: list[Edges] = []
+    done = 0
+    for left, right in candidates.chunks():
+        features = table.features(left, right, models[0].nan)
+        if which is None:
+            value = models[0].dissimilarity(features)
+        else:
+            value, chosen = np.empty(len(left)), which(left, right)
+            for k, model in enumerate(models):
+                mine = chosen == k
+                if mine.any():
+                    value[mine] = model.dissimilarity(features[mine])
+        kept = value <= most
+        parts.append(
+            Edges(
+                left[kept].astype(np.int32),
+                right[kept].astype(np.int32),
+                value[kept].astype(np.float32),
+            )
+        )
+        done += len(left)
+        if progress:
+            progress(done, max(done, total))
+    if not parts:
+        return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
+    return Edges(*(np.concatenate(part) for part in zip(*parts, strict=True)))

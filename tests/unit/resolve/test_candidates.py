@@ -1,0 +1,193 @@
+"""Candidate pairs against brute force, and the choice of rules."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from supclust.data.errors import DataError
+from supclust.resolve.candidates import Candidates
+from supclust.resolve.choose import choose_rules, labelled_pairs
+from supclust.resolve.keys import CHOICE, PREDICATES, KeyColumn
+from supclust.resolve.rules import KeyTable, Predicate, Rule, parse_rules
+
+NAMES = ["ann", "anna", "bob", "li", "smith", "smyth", "van der berg", "philip", "filip", None]
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    name = [NAMES[k] for k in rng.integers(0, len(NAMES), n)]
+    full = [None if a is None else f"{a} {NAMES[k] or ''}" for a, k in zip(
+        name, rng.integers(0, len(NAMES), n), strict=True)]  # fmt: skip
+    year, day = rng.integers(1950, 1960, n), rng.integers(1, 28, n)
+    dates = [f"{y}-03-{d:02d}" for y, d in zip(year, day, strict=True)]
+    codes = [None if k == 0 else f"{k:05d}" for k in rng.integers(0, 30, n)]
+    columns = {
+        "name": KeyColumn.of(name, "text"),
+        "full": KeyColumn.of(full, "text"),
+        "born": KeyColumn.of(dates, "date"),
+        "zip": KeyColumn.of(codes, "code"),
+    }
+    return KeyTable(columns)
+
+
+def keys_of(keys, i):
+    return set(keys.items[keys.starts[i] : keys.starts[i + 1]].tolist())
+
+
+def listed(candidates, size):
+    pairs = [
+        (int(a), int(b)) for left, right in candidates.chunks(size) for a, b in zip(
+            left, right, strict=True)]  # fmt: skip
+    assert len(pairs) == len(set(pairs)), "a pair was listed twice"
+    assert all(a < b for a, b in pairs)
+    return set(pairs)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_pairs_are_those_of_brute_force(seed, size):
+    keys = table(60, seed)
+    text = "name & year(born), zip, word(full) & month(born), similar(full) & day(born) & zip"
+    rules = parse_rules(text, list(keys.columns))
+    expected = {
+        (i, j)
+        for i, j in combinations(range(keys.n), 2)
+        if any(
+            all(
+                keys_of(keys.of(predicate), i) & keys_of(keys.of(predicate), j)
+                for predicate in rule.predicates
+            )
+            for rule in rules
+        )
+    }
+    candidates = Candidates.of(keys, rules)
+    assert listed(candidates, size) == expected
+    assert sum(candidates.counts) == len(expected)
+
+
+def test_without_rules_all_pairs_are_candidates():
+    assert listed(Candidates.of(table(20), ()), 13) == set(combinations(range(20), 2))
+
+
+def test_keys_that_too_many_share_are_left_out_and_named():
+    keys = KeyTable({"a": KeyColumn.of(["x"] * 10 + ["y", "y", "z"], "text")})
+    candidates = Candidates.of(keys, parse_rules("a", ["a"]), largest=5)
+    assert listed(candidates, 100) == {(10, 11)}
+    (left_out,) = candidates.left_out
+    assert (left_out.keys, left_out.largest) == (1, 10)
+
+
+def test_a_key_left_out_of_one_rule_counts_under_the_next():
+    keys = KeyTable(
+        {"a": KeyColumn.of(["x"] * 6, "text"), "b": KeyColumn.of(list("ppqqrs"), "text")}
+    )
+    candidates = Candidates.of(keys, parse_rules("a, b", ["a", "b"]), largest=5)
+    assert listed(candidates, 100) == {(0, 1), (2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "one", "same", "other"),
+    [
+        ("equal", "text", "Ann Li", "ann  LI!", "ann l"),
+        ("prefix3", "text", "smith", "smithson", "smyth"),
+        ("first", "text", "ann li", "ann bo", "anna li"),
+        ("last", "text", "ann li", "bo li", "li ann"),
+        ("sorted", "text", "ann li", "Li, Ann", "li anna"),
+        ("initials", "text", "ann li", "lars andersen", "ann bo"),
+        ("sound", "text", "catherine", "kathryn", "robert"),
+        ("digits", "code", "a12-3", "123", "124"),
+        ("year", "date", "1990-12-01", "3/4/1990", "1991-12-01"),
+        ("month", "date", "1990-12-01", "1991-12-05", "1990-11-01"),
+        ("day", "date", "1990-12-01", "1991-11-01", "1990-12-02"),
+        ("word", "text", "the quick fox", "slow fox", "hare"),
+        ("word", "list", "a b;c", "c;d", "a;b"),
+        ("similar", "text", "christopher", "christopher", "wilhelmina"),
+    ],
+)
+def test_predicates(name, kind, one, same, other):
+    keys = PREDICATES[name](KeyColumn.of([one, same, other, None], kind))
+    assert keys_of(keys, 0) & keys_of(keys, 1)
+    assert not keys_of(keys, 0) & keys_of(keys, 2)
+    assert not keys_of(keys, 3)
+
+
+def test_rarest_words_are_the_rarest():
+    texts = ["the fox", "the hare", "the old fox", "the old hare"]
+    column = KeyColumn.of(texts, "text")
+    keys = PREDICATES["rarest"](column)
+    chosen = [column.vocabulary[k] for k in keys.items]
+    assert chosen == ["fox", "hare", "fox", "hare"] or set(chosen) <= {"fox", "hare", "old"}
+    assert "the" not in chosen
+
+
+def test_every_predicate_of_the_choice_exists():
+    assert {name for names in CHOICE.values() for name in names} <= set(PREDICATES)
+
+
+def duplicates(n, seed):
+    """Records of n entities, three each; the name of one has a typo, the zip of another."""
+    rng = np.random.default_rng(seed)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    names = ["".join(rng.choice(letters, 8)) for _ in range(n)]
+    zips = [f"{k:05d}" for k in rng.integers(0, 10**5, n)]
+    name, code, labels = [], [], []
+    for k in range(n):
+        name += [names[k], names[k], "x" + names[k][1:]]
+        code += [zips[k], f"{rng.integers(0, 10**5):05d}", zips[k]]
+        labels += [k] * 3
+    columns = {"name": KeyColumn.of(name, "text"), "zip": KeyColumn.of(code, "code")}
+    return KeyTable(columns), np.array(labels)
+
+
+def test_chosen_rules_reach_the_recall_that_they_state():
+    keys, labels = duplicates(300, 0)
+    predicates = [Predicate("name", p) for p in CHOICE["text"]] + [
+        Predicate("zip", p) for p in CHOICE["code"]
+    ]
+    chosen = choose_rules(keys, predicates, labels, budget=20 * keys.n, target=0.99)
+    assert chosen[-1].closure >= 0.99
+    candidates = Candidates.of(keys, [one.rule for one in chosen])
+    pairs = listed(candidates, 10_000)
+    same = {(i, j) for i, j in pairs if labels[i] == labels[j]}
+    assert len(same) / (3 * 300) == pytest.approx(chosen[-1].recall, abs=1e-9)
+    assert len(pairs) <= sum(one.pairs for one in chosen)
+
+
+def test_rules_stay_within_the_budget():
+    keys, labels = duplicates(100, 1)
+    everything = [Predicate("name", "equal"), Predicate("zip", "equal")]
+    chosen = choose_rules(keys, everything, labels, budget=130)
+    assert sum(one.pairs for one in chosen) <= 130
+
+
+def test_labelled_pairs_are_of_one_entity():
+    labels = np.array([3, -1, 3, 0, 3, 0, -1])
+    left, right = labelled_pairs(labels, np.random.default_rng(0))
+    assert {frozenset(p) for p in zip(left.tolist(), right.tolist(), strict=True)} == {
+        *map(frozenset, [(0, 2), (0, 4), (2, 4), (3, 5)])
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name &", "cannot be read"),
+        ("title", "name column 'title'"),
+        ("sounds(name)", "must be one of"),
+        ("year(name", "cannot be read"),
+        ("name zip", "& or a comma"),
+    ],
+)
+def test_rules_that_cannot_be_read_say_why(text, message):
+    with pytest.raises(DataError, match=message):
+        parse_rules(text, ["name", "zip"])
+
+
+def test_rules_are_read_as_they_are_written():
+    rules = (
+        Rule((Predicate("date of birth", "year"), Predicate("a"))),
+        Rule((Predicate('q"t', "word"),)),
+    )
+    text = ", ".join(map(str, rules))
+    assert parse_rules(text, ["date of birth", "a", 'q"t']) == rules
