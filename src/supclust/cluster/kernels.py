@@ -17,10 +17,11 @@ from supclust.kernels import kernel
 
 
 @kernel
-def _square_at(squares, offset, n):
-    """The matrix of a block of n points at ``offset``; an empty one where the block has none."""
+def _next_square(squares, offset, n):
+    """The matrix of a block of n points, empty where it has none, and where the next one begins."""
     side = n if 2 <= n < SMALL else 0
-    return squares[offset : offset + side * side].reshape(side, side)
+    end = offset + side * side
+    return squares[offset:end].reshape(side, side), end
 
 
 @kernel
@@ -115,11 +116,10 @@ def fill_points(points, starts, weight, bias, begin, end, squares):
     """Matrices of blocks of points; see `flat_points`."""
     offset = 0
     for k in range(begin, end):
-        first, n = starts[k], starts[k + 1] - starts[k]
-        psi = _square_at(squares, offset, n)
-        offset += psi.size
+        psi, offset = _next_square(squares, offset, starts[k + 1] - starts[k])
         if psi.size == 0:
             continue
+        first, n = starts[k], len(psi)
         across = np.empty((points.shape[1], n), np.float32)
         for i in range(n):
             for f in range(points.shape[1]):
@@ -137,8 +137,7 @@ def fill_records(records, layout, starts, weight, bias, begin, end, squares):
     offset = 0
     for k in range(begin, end):
         first, n = starts[k], starts[k + 1] - starts[k]
-        psi = _square_at(squares, offset, n)
-        offset += psi.size
+        psi, offset = _next_square(squares, offset, n)
         if psi.size == 0:
             continue
         features = np.empty((n, weight.size), np.float32)
@@ -156,8 +155,7 @@ def label_squares(squares, starts, cut, labels, counts, begin, end):
         counts[k] = n if n < 2 else -1
         if n == 1:
             labels[starts[k]] = 0
-        psi = _square_at(squares, offset, n)
-        offset += psi.size
+        psi, offset = _next_square(squares, offset, n)
         if psi.size == 0:
             continue
         if buffer.size < n * n:
@@ -211,12 +209,10 @@ def fill_components(i, j, value, ends, starts, missing, begin, end, squares):
     """Matrices of connected components; pairs without an edge have the value ``missing``."""
     offset = 0
     for k in range(begin, end):
-        n = starts[k + 1] - starts[k]
-        psi = _square_at(squares, offset, n)
-        offset += psi.size
+        psi, offset = _next_square(squares, offset, starts[k + 1] - starts[k])
+        psi[:] = missing
         if psi.size == 0:
             continue
-        psi[:] = missing
         for e in range(ends[k], ends[k + 1]):
             psi[i[e], j[e]] = value[e]
             psi[j[e], i[e]] = value[e]

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from supclust.hac.cpu.numbering import root_of
 from supclust.kernels import kernel
 
 MEAN_OF, LEAST_OF, LARGEST_OF = 0, 1, 2  # value of a pair that is given several times
 
 
 @kernel
-def root_of(parent, node):
-    """Return the representative of a node's set, its smallest member, halving the path to it."""
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
-
-
-@kernel
 def _unite(parent, a, b):
+    """Join the sets of a and b; the smallest member is the root."""
     a, b = root_of(parent, a), root_of(parent, b)
     if a < b:
         parent[b] = a

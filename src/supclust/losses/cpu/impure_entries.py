@@ -101,6 +101,20 @@ def prepare_tally(height, rules, slack):
     return limit, tally
 
 
+@kernel(inline="always")
+def first_below(limit, psi, born, end):
+    """First round after ``born`` with psi < limit, ``end`` if there is none; limit never falls."""
+    first = end
+    below = born
+    while first - below > 1:
+        middle = (first + below) // 2
+        if psi < limit[middle]:
+            first = middle
+        else:
+            below = middle
+    return first
+
+
 @kernel
 def write_gradient(order, layout, alpha, entries, share, out):
     """Write dJ/df of all impure pairs of points, times ``share``, into one triangle of ``out``."""

@@ -47,21 +47,8 @@ from supclust.losses.cpu.impure_entries import (
     WEIGHT,
     U,
     V,
+    first_below,
 )
-
-
-@kernel(inline="always")
-def _first_below(limit, psi, born, end):
-    """First round after ``born`` with psi < limit, ``end`` if there is none; limit never falls."""
-    first = end
-    below = born
-    while first - below > 1:
-        middle = (first + below) // 2
-        if psi < limit[middle]:
-            first = middle
-        else:
-            below = middle
-    return first
 
 
 @kernel(error_model="numpy")
@@ -92,7 +79,7 @@ def _merge_listed(entries, linkage, rules, height, limit, tally, work, count):
                     continue
                 first = t
                 if not rules.adjacent:
-                    first = _first_below(limit, psi, work[k, 2 + side], t)
+                    first = first_below(limit, psi, work[k, 2 + side], t)
                 times = float(t + 1 - first)
                 if side:
                     count_v = times
@@ -190,7 +177,7 @@ def count_survivors(entries, layout, rules, height, limit, tally, live, born):
             c = live[column]
             e = layout[r, BASE] + c
             psi = entries[e, PSI]
-            first = _first_below(limit, psi, max(born[r], born[c]), last + 1)
+            first = first_below(limit, psi, max(born[r], born[c]), last + 1)
             times = 0.0 if rules.adjacent else float(last + 1 - first)
             entries[e, SLOPE] = -times
             entries[e, MOMENT] = 0.0

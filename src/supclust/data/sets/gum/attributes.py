@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from supclust.data.block import IntArray
-from supclust.data.sets.gum.mentions import Document
+from supclust.data.sets.gum.mentions import Document, Syntax
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -23,7 +23,6 @@ UNKNOWN = -1
 
 # Parts of speech too general to say that two phrases share a word.
 _FUNCTION_UPOS = frozenset(("DET", "PUNCT", "ADP", "PART", "CCONJ", "SCONJ", "AUX", "PRON"))
-_CORE_RELATIONS = frozenset(("compound", "flat", "amod", "nummod", "nmod:desc", "goeswith"))
 
 
 def _word_lists() -> dict[str, frozenset[str]]:
@@ -73,7 +72,7 @@ def describe(document: Document) -> Mentions:
 
     Complexity: O(tokens of all mentions), some milliseconds a document.
     """
-    syntax = _Syntax(document)
+    syntax = Syntax(document)
     views = [_View(syntax, i) for i in range(document.n)]
     flags = {name: np.array([getattr(v, name) for v in views], bool) for name in _FLAGS}
     codes = {name: encode([getattr(v, name) for v in views]) for name in _CODES}
@@ -127,26 +126,10 @@ def _given(numbers: Iterable[int]) -> IntArray:
     return np.fromiter(numbers, np.int64)
 
 
-class _Syntax:
-    """A document with the dependents of every token."""
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.lower = [form.lower() for form in document.form]
-        self.lemma = [lemma.lower() for lemma in document.lemma]
-        self.feats = [
-            dict(f.split("=", 1) for f in text.split("|") if "=" in f) for text in document.feats
-        ]
-        self.dependents: list[list[int]] = [[] for _ in document.form]
-        for token, governor in enumerate(document.governor.tolist()):
-            if governor >= 0:
-                self.dependents[governor].append(token)
-
-
 class _View:
     """One mention of a document; every public attribute is one of `Mentions`."""
 
-    def __init__(self, syntax: _Syntax, i: int) -> None:
+    def __init__(self, syntax: Syntax, i: int) -> None:
         document = syntax.document
         first, last = int(document.first[i]), int(document.last[i])
         head, span = int(document.head[i]), range(first, last + 1)
@@ -165,7 +148,7 @@ class _View:
         self.conjoined = relation == "conj"
         self.has_copula = any(document.deprel[t] == "cop" for t in syntax.dependents[head])
 
-    def _types(self, document: Document, syntax: _Syntax, upos: str, inside: list[int]) -> None:
+    def _types(self, document: Document, syntax: Syntax, upos: str, inside: list[int]) -> None:
         determiners = {
             syntax.lower[t] for t in inside if document.deprel[t] in ("det", "det:predet")
         }
@@ -183,9 +166,9 @@ class _View:
         self.reflexive = self.pronoun and self.head_form.endswith(("self", "selves"))
         self.pronoun_form = self.head_form if self.pronoun else ""
 
-    def _words(self, document: Document, syntax: _Syntax, head: int, span: range) -> None:
+    def _words(self, document: Document, syntax: Syntax, head: int, span: range) -> None:
         content = [t for t in span if document.upos[t] not in _FUNCTION_UPOS]
-        core = sorted(_core(document, syntax, head, span))
+        core = sorted(syntax.core(head, span))
         names = [document.form[t] for t in content if document.form[t][:1].isupper()]
         single = document.form[head].replace(".", "") if len(core) == 1 else ""
         self.acronym = single if single.isupper() and 2 <= len(single) <= 6 else ""
@@ -245,18 +228,6 @@ class _View:
         male = bool(self.core_forms & (_WORDS["male_words"] | _WORDS["male_names"]))
         female = bool(self.core_forms & (_WORDS["female_words"] | _WORDS["female_names"]))
         return UNKNOWN if male == female else MALE if male else FEMALE
-
-
-def _core(document: Document, syntax: _Syntax, head: int, span: range) -> set[int]:
-    """The head with its names, compounds, adjectives and numbers, recursively."""
-    core, waiting = {head}, [head]
-    while waiting:
-        for token in syntax.dependents[waiting.pop()]:
-            fits = document.deprel[token] in _CORE_RELATIONS and token in span
-            if fits and token not in core and document.upos[token] != "PUNCT":
-                core.add(token)
-                waiting.append(token)
-    return core
 
 
 _FLAGS = (

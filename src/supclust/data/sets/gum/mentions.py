@@ -26,6 +26,7 @@ TOKEN_NUMBERS = ("sent", "token", "head")
 MENTION_NUMBERS = ("mention", "sent", "start", "end", "head_token")
 LABEL_COLUMN = "cluster"
 LEAKING_COLUMNS = ("infstat", "link", "identity")
+_CORE_RELATIONS = frozenset(("compound", "flat", "amod", "nummod", "nmod:desc", "goeswith"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,34 @@ class Document:
     def n(self) -> int:
         """Number of mentions."""
         return len(self.first)
+
+
+class Syntax:
+    """A document with the lower-case words, features and dependents of every token."""
+
+    def __init__(self, document: Document) -> None:
+        """Derive them from the document."""
+        self.document = document
+        self.lower = [form.lower() for form in document.form]
+        self.lemma = [lemma.lower() for lemma in document.lemma]
+        self.feats = [
+            dict(f.split("=", 1) for f in text.split("|") if "=" in f) for text in document.feats
+        ]
+        self.dependents: list[list[int]] = [[] for _ in document.form]
+        for token, governor in enumerate(document.governor.tolist()):
+            if governor >= 0:
+                self.dependents[governor].append(token)
+
+    def core(self, head: int, span: range) -> set[int]:
+        """The head with its names, compounds, adjectives and numbers, recursively."""
+        core, waiting = {head}, [head]
+        while waiting:
+            for token in self.dependents[waiting.pop()]:
+                fits = self.document.deprel[token] in _CORE_RELATIONS and token in span
+                if fits and token not in core and self.document.upos[token] != "PUNCT":
+                    core.add(token)
+                    waiting.append(token)
+        return core
 
 
 class MentionClusters(NamedTuple):
