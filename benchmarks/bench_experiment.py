@@ -32,7 +32,7 @@ def report(quick: bool) -> str:
             for seconds in [_command([*words, f"logger={logger}"], outputs / logger)]
         ]
         again = _command([*words, "logger=none"], outputs / "none")
-        rows.append(["the same again: every result is there", f"{again:.1f} s"])
+        rows.append(["the same again: every result exists", f"{again:.1f} s"])
         whole, inside = _in_process([*words, "logger=none"], outputs / "here")
     rows.append(["one process, imports done: whole job", f"{whole:.1f} s"])
     rows.append(

@@ -1,8 +1,8 @@
 """Drafts: hidden files and folders that become their target by one rename.
 
 A draft of ``x`` is ``.x-<32 hexadecimal digits>`` in the same folder. The process that writes it
-holds a lock on it, which the kernel releases when the process ends in any way. A draft that nobody
-holds was left by a process that was killed, and is removed by the next one that writes the target.
+holds a lock on it, which the kernel releases when the process ends in any way. A draft without
+a lock was left by a process that was killed, and is removed by the next one that writes the target.
 Where a file system has no locks, leftovers stay.
 """
 

@@ -61,7 +61,7 @@ def threshold_curve(forest: Forest, labels: Ints, complete: bool) -> ThresholdCu
     Z = tree_of(forest)
     if complete or (labels >= 0).all():
         return curve_from_merges([labelled_merge_pairs(Z, labels)])
-    alone = labels.copy()  # unlabelled records are known to nobody: none of their pairs counts
+    alone = labels.copy()  # no pair of an unlabelled record is scored
     unknown = labels < 0
     alone[unknown] = -1
     pairs = labelled_merge_pairs(Z, alone)

@@ -1,8 +1,8 @@
 """Audit of complete labels: is the labelled share of records everywhere what it is elsewhere?
 
-Where labels are complete, an unlabelled record is somebody else. That is false where the labelling
-did not reach: after the day on which a reference was made, or for one value of a column. There
-hardly any record is labelled, although the same blocks have labelled records elsewhere.
+Complete labels mean that an unlabelled record belongs to no labelled cluster. That is false for
+records that were not labelled at all: those after the date of a reference, or of one value of a
+column. Hardly any of them has a label, although the same blocks have labelled records elsewhere.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def choose_labelled(asked: Labelled, counts: LabelCounts) -> tuple[bool, str | N
         return True, (
             f"labels are taken to be complete: only {counts.strangers:,} labelled pairs are of two "
             f"clusters ({counts.same:,} of one), so unlabelled records of a block count as "
-            "somebody else; --labelled partial takes them as unknown"
+            "other clusters; --labelled partial takes them as unknown"
         )
     return False, None
 
