@@ -19,7 +19,7 @@ DateOrder: TypeAlias = Literal["day first", "month first"]
 UNKNOWN = 0
 """Month or day that a date does not have."""
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_TIME = r"(?:[T ]\d{1,2}:\d{2}.*)?"
+_TIME = r"(?:[t ]\d{1,2}:\d{2}.*)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})[-/. ](\d{{1,2}})(?:[-/. ](\d{{1,2}}){_TIME})?")
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})[-/. ](\d{{1,2}})[-/. ](\d{{4}}|\d{{2}}){_TIME}")
 _DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})")

@@ -109,7 +109,7 @@ def _is_code(value: str) -> bool:
     return (
         bool(digits)
         and len(symbols) <= 40
-        and 3 * digits >= len(symbols)
+        and 4 * digits >= len(symbols)
         and len(value.split()) <= 4
         and not _PLAIN_WORD.search(value)
     )

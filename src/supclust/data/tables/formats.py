@@ -111,7 +111,7 @@ def npz_columns(path: Path) -> dict[str, NDArray[Any]]:
     columns: dict[str, NDArray[Any]] = {}
     with np.load(path, allow_pickle=False) as archive:
         for name in archive:
-            array = archive[name]
+            array, name = archive[name], name.strip()
             if array.ndim == 2 and array.dtype.kind in "fiub":
                 stem = "x" if name in _MATRICES else f"{name}_"
                 columns |= {f"{stem}{i + 1}": array[:, i] for i in range(array.shape[1])}
