@@ -153,19 +153,19 @@ def _compare_words(records, at, entry, other, row, marks):
 
 
 @kernel(error_model="numpy")
-def _compare_characters(records, at, entry, other, row, masks):
-    a, a_stop = records.char_starts[entry], records.char_starts[entry + 1]
-    b, b_stop = records.char_starts[other], records.char_starts[other + 1]
+def _compare_characters(chars, starts, at, entry, other, row, masks):
+    a, a_stop = starts[entry], starts[entry + 1]
+    b, b_stop = starts[other], starts[other + 1]
     n, m = a_stop - a, b_stop - b
-    prefix = common_prefix(records.chars, a, a_stop, b, b_stop)
+    prefix = common_prefix(chars, a, a_stop, b, b_stop)
     _put(row, at[PREFIX], np.float32(prefix / min(n, m)))
     if at[WINKLER] >= 0:
-        row[at[WINKLER]] = jaro_winkler(masks, n, records.chars, b, b_stop, prefix)
+        row[at[WINKLER]] = jaro_winkler(masks, n, chars, b, b_stop, prefix)
     if at[EDIT] >= 0:
-        distance = edit_distance(masks, n, records.chars, b, b_stop)
+        distance = edit_distance(masks, n, chars, b, b_stop)
         row[at[EDIT]] = 1 - distance / max(n, m)
     if at[SUBSTRING] >= 0:
-        row[at[SUBSTRING]] = is_substring(records.chars, a, a_stop, b, b_stop)
+        row[at[SUBSTRING]] = is_substring(chars, a, a_stop, b, b_stop)
 
 
 @kernel
@@ -204,7 +204,7 @@ def _compare_texts(records, group, c, left, right, out, workspace):
         _put(row, at[SAME], np.float32(0.0))
         _put(row, at[RARITY], np.float32(0.0))
         if by_characters:
-            _compare_characters(records, at, entry, other, row, masks)
+            _compare_characters(chars, char_starts, at, entry, other, row, masks)
         if by_words:
             _compare_words(records, at, entry, other, row, word_marks)
         if by_triples:

@@ -70,7 +70,7 @@ def _characters(points, starts):
     char_starts = np.zeros(e + 1, np.int64)
     for i in range(e):
         char_starts[i + 1] = char_starts[i] + min(starts[i + 1] - starts[i], LONGEST)
-    chars = np.empty(char_starts[e], np.int32)
+    chars = np.empty(char_starts[e], np.uint32)
     seen = np.full(points.max() + 1 if points.size else 1, -1, np.int32)
     alphabet = 0
     for i in range(e):
@@ -93,7 +93,7 @@ def _words(points, starts, columns, separators):
             most += points[k] == separators[columns[i]]
     keys, used = np.zeros(_FIRST_SLOTS, np.int64), np.full(_FIRST_SLOTS, -1, np.int32)
     word_starts = np.zeros(e + 1, np.int64)
-    words = np.empty(most, np.int32)
+    words = np.empty(most, np.uint32)
     hashes, owners = np.empty(most, np.int64), np.empty(most, np.int64)
     last = np.full(most, -1, np.int64)  # the entry that a word was last seen in
     count = fill = 0
@@ -130,7 +130,7 @@ def _triples(points, starts, columns, wanted):
             most += starts[i + 1] - starts[i]
     keys, used = np.zeros(_FIRST_SLOTS, np.int64), np.full(_FIRST_SLOTS, -1, np.int32)
     triple_starts = np.zeros(e + 1, np.int64)
-    triples = np.empty(most, np.int32)
+    triples = np.empty(most, np.uint32)
     last = np.full(_FIRST_SLOTS, -1, np.int64)
     count = fill = 0
     for i in range(e):

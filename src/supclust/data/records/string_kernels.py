@@ -69,11 +69,6 @@ def common_prefix(chars, a, a_stop, b, b_stop):
     return shared
 
 
-@kernel
-def _low_bits(n):
-    return np.int64(-1) if n >= 64 else (np.int64(1) << n) - np.int64(1)
-
-
 @kernel(error_model="numpy")
 def jaro_winkler(masks, n, chars, start, stop, prefix):
     """Jaro-Winkler similarity of the pattern of n characters and another string.
@@ -95,24 +90,28 @@ def jaro_winkler(masks, n, chars, start, stop, prefix):
     taken = np.int64(0)  # characters of the pattern that are matched
     matched = np.int64(0)  # characters of the other that are
     count = 0
+    near = (np.int64(1) << window) - np.int64(1)  # characters of the pattern within the window
+    bit = np.int64(1)
     for k in range(m):
-        near = _low_bits(k + window + 1)
-        if k > window:
-            near &= ~_low_bits(k - window)
+        near = (near << 1) | np.int64(k <= window)
         free = masks[chars[start + k]] & near & ~taken
-        if free:
-            taken |= free & -free
-            matched |= np.int64(1) << k
-            count += 1
+        first = free & -free
+        taken |= first
+        found = np.int64(free != 0)
+        matched |= bit & -found
+        count += found
+        bit <<= 1
     if count == 0:
         return 0.0
     moved = 0
-    for k in range(m):
-        if matched & (np.int64(1) << k):
+    for k in range(start, stop):
+        if matched & 1:
             first = taken & -taken
-            if not masks[chars[start + k]] & first:
-                moved += 1
+            moved += masks[chars[k]] & first == 0
             taken ^= first
+        matched >>= 1
+        if taken == 0:
+            break
     jaro = (count / n + count / m + (count - moved // 2) / count) / 3
     if jaro > _BOOST_FROM:
         jaro += _PREFIX_WEIGHT * min(prefix, _PREFIX) * (1 - jaro)
