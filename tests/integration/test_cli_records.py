@@ -349,6 +349,34 @@ def test_pair_features_in_tables(tmp_path: Path, rng: np.random.Generator) -> No
     assert len((tmp_path / "c.tsv").read_text().splitlines()) == 25
 
 
+def test_clusters_of_records_under_constraints(
+    trained: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, model = trained
+    cluster = ("cluster", table, "--model", model, "-o", tmp_path / "c.csv")
+    assert run(*cluster) == 0
+    free = {row["id"]: row for row in read_csv(tmp_path / "c.csv")}
+    block = next(iter(free.values()))["name"]
+    ids = [id for id, row in free.items() if row["name"] == block]
+    together = next(
+        (a, b) for a in ids for b in ids if a < b and free[a]["cluster"] == free[b]["cluster"]
+    )
+    apart = next((a, b) for a in ids for b in ids if free[a]["cluster"] != free[b]["cluster"])
+    links = [
+        {"id_a": together[0], "id_b": together[1], "constraint": "cannot"},
+        {"id_a": apart[0], "id_b": apart[1], "constraint": "must"},
+    ]
+    pairs = write_csv(tmp_path / "pairs.csv", links)
+    assert run(*cluster, "--constraints", pairs) == 0
+    found = {row["id"]: row["cluster"] for row in read_csv(tmp_path / "c.csv")}
+    assert found[together[0]] != found[together[1]] and found[apart[0]] == found[apart[1]]
+    both = write_csv(tmp_path / "pairs.csv", [*links, {**links[1], "constraint": "cannot"}])
+    capsys.readouterr()
+    assert run(*cluster, "--constraints", both) == 2
+    shown = capsys.readouterr().err
+    assert f"cannot-link {apart[0]} | {apart[1]}, but must-links" in shown
+
+
 def test_edges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [("a", "b", 0.9), ("b", "c", 0.6), ("x", "y", 0.8), ("c", "x", 0.1), ("y", "x", 0.8)]
     table = write_csv(
@@ -364,6 +392,42 @@ def test_edges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = {row["id"]: (row["component"], row["cluster"]) for row in read_csv(tmp_path / "c.csv")}
     assert found["c"] == ("0", "0")
     assert run("edges", table, "-o", tmp_path / "c.csv", "--alpha", 0, "--missing", math.inf) == 0
+
+
+def test_edges_of_splink_with_nodes_thresholds_trees_and_constraints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [("a", "b", 0.9), ("b", "c", 0.6), ("a", "c", 0.6), ("x", "y", 0.8)]
+    table = write_csv(
+        tmp_path / "e.csv",
+        [{"unique_id_l": a, "unique_id_r": b, "match_probability": p} for a, b, p in rows],
+    )
+    nodes = write_csv(tmp_path / "n.csv", [{"unique_id": i, "name": "n"} for i in "zabcxy"])
+    out, tree = tmp_path / "c.csv", tmp_path / "t.csv"
+    edges = ("edges", table, "--nodes", nodes, "-o", out, "--probability", "match_probability")
+    assert run(*edges, "--threshold", "0.9,0.8,0.55", "--tree", tree) == 0
+    assert "6 records, 4 pairs (others count 1), 3 components, 5 / 4 / 3 clusters" in (
+        capsys.readouterr().out
+    )
+    names = ("cluster_0.9", "cluster_0.8", "cluster_0.55")
+    found = {row["id"]: "".join(row[name] for name in names) for row in read_csv(out)}
+    assert found == {"z": "000", "a": "111", "b": "111", "c": "221", "x": "332", "y": "432"}
+    merges = [(row["component"], row["left"], row["right"]) for row in read_csv(tree)]
+    assert merges == [("1", "0", "1"), ("1", "2", "3"), ("2", "0", "1")]
+    links = [{"id_a": "x", "id_b": "z", "constraint": "must"},
+             {"id_a": "a", "id_b": "c", "constraint": "cannot"}]  # fmt: skip
+    pairs = write_csv(tmp_path / "p.csv", links)
+    assert run(*edges, "--constraints", pairs, "--threshold", 0.3) == 0
+    found = {row["id"]: row["cluster"] for row in read_csv(out)}
+    # y is 0.8 alike to x, unknown to z: 0.4 on average.
+    assert found == {"z": "0", "a": "1", "b": "1", "c": "2", "x": "0", "y": "0"}
+    labels = [{"unique_id": i, "cluster": k} for i, k in zip("abcx", "KKKL", strict=True)]
+    known = write_csv(tmp_path / "l.csv", labels)
+    capsys.readouterr()
+    assert run(*edges, "--labels", known) == 0
+    assert "learned from 4 labelled records: alpha" in capsys.readouterr().out
+    found = {row["id"]: row["cluster"] for row in read_csv(out)}
+    assert found["a"] == found["b"] == found["c"]
 
 
 @pytest.mark.parametrize(
@@ -389,6 +453,13 @@ def test_edges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("edges", "T", "-o", "c.csv"), "dissimilarity or probability is needed"),
         (("edges", "T", "-o", "c.csv", "--dissimilarity", "year"), "need --threshold"),
         (("edges", "T", "-o", "c.csv", "--probability", "p"), "column 'id_a' not found"),
+        (("edges", "E", "-o", "c.csv", "--threshold", "0.3"), "Add --probability probability"),
+        (("edges", "E", "-o", "c.csv", "--probability", "probability", "--threshold", "2"),
+         "from 0 to 1; received 2"),
+        (("edges", "E", "-o", "c.csv", "--missing", "none"), "a number, inf or ignored"),
+        (("edges", "E", "-o", "c.csv", "--missing", "0.5"), "threshold must lie below missing"),
+        (("edges", "E", "-o", "c.csv", "--labels", "E", "--alpha", "1"), "received --alpha 1"),
+        (("edges", "E", "-o", "c.csv", "--tree", "t.xls"), "the output must end in"),
         (("explain", "nowhere"), "does not exist"),
     ],
 )  # fmt: skip
@@ -399,7 +470,9 @@ def test_mistakes_are_one_line_and_nothing_is_written(
     table, folder = trained
     monkeypatch.chdir(tmp_path)
     before = table.read_bytes()
-    named = {"T": table, "MODEL": folder, "M": tmp_path / "new"}
+    edges = [{"id_a": "a", "id_b": "b", "probability": 0.9}]
+    scored = write_csv(table.parent / "scored.csv", edges)
+    named = {"T": table, "E": scored, "MODEL": folder, "M": tmp_path / "new"}
     assert run(*(named.get(argument, argument) for argument in arguments)) == 2
     shown = capsys.readouterr().err
     assert shown.startswith("supclust: error: ") and message in shown

@@ -81,8 +81,8 @@ def test_after_the_warmup_nothing_is_compiled(tmp_path: Path, rng: np.random.Gen
     lines = [
         ["edges", edges, "--threshold", "0.3", "-o", out],
         ["edges", edges, "--threshold", "0.3", "--missing", "inf", "--alpha", "2", "-o", out],
-        ["edges", long, "--threshold", "0.9", "-o", out],
-        ["edges", long, "--threshold", "0.9", "--linkage", "single", "-o", out],
+        ["edges", long, "-o", out, "--tree", out],
+        ["edges", long, "--probability", "probability", "--linkage", "single", "-o", out],
         [*fit, "-o", text],
         ["cluster", few, "--model", text, "-o", out],
         ["cluster", many, "--model", text, "-o", out],

@@ -40,6 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--linkage", help="which linkage of a result of train.py (default: exp)")
     parser.add_argument("--only-blocks", help="pair features: these blocks, a,b,c or a file")
     parser.add_argument(
+        "--constraints",
+        type=Path,
+        metavar="PAIRS",
+        help="table with id_a, id_b and constraint: must or cannot be in one cluster",
+    )
+    parser.add_argument(
         "--memory",
         type=int,
         default=512,
@@ -52,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Cluster, and say how much there was."""
     from supclust.cluster.table import Options, cluster_table
+    from supclust.data.layouts.link_pairs import read_link_pairs
     from supclust.data.tables.reader import is_pair_layout
     from supclust.model import load
 
@@ -65,11 +72,16 @@ def run(options: argparse.Namespace) -> int:
         options.n_clusters,
         tuple(names_in(options.keep) or ()),
         max(1, options.memory) << 20,
+        None if options.constraints is None else read_link_pairs(options.constraints),
     )
     pairs = model.kind == "pairs" and model.comparisons is None
     if pairs and is_pair_layout(options.records):
         from supclust.cluster.pairs import cluster_pairs
 
+        if options.constraints is not None:
+            raise ValueError(
+                "--constraints goes with tables of records; received pair features. Leave it out."
+            )
         only = names_in(options.only_blocks)
         with bar("blocks") as progress:
             done = cluster_pairs(

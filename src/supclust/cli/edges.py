@@ -5,28 +5,41 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from supclust.cli.wording import counted
 
 if TYPE_CHECKING:
+    from supclust.data.layouts.edge_lists import Edges
     from supclust.data.tables.reader import RecordTable
+    from supclust.hac.graph._graph_linkage import Missing
 
 EXAMPLES = (
     "supclust edges edges.parquet -o clusters.parquet",
-    "supclust edges edges.csv --threshold 0.3 --alpha -2 --missing inf -o clusters.csv",
+    "supclust edges splink.parquet --probability match_probability --threshold 0.9,0.99 "
+    "--nodes records.csv -o clusters.csv",
+    "supclust edges edges.csv --dissimilarity distance --threshold 0.3 --alpha -2 --missing inf "
+    "-o clusters.csv",
 )
+
+_ENDS = (("id_a", "id_b"), ("unique_id_l", "unique_id_r"))
+_IDS = ("id", "unique_id")
+_LABELS = ("label", "cluster")
+_VALUES = {"dissimilarity": False, "probability": True, "match_probability": True}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.description = (
-        "Cluster a list of scored pairs: connected components of the pairs within the threshold, "
-        "then exponential linkage inside each. A probability p counts as the dissimilarity 1 - p."
+        "Cluster a list of scored pairs by exponential linkage, exactly and in memory that grows "
+        "with the number of pairs. A probability p counts as the dissimilarity 1 - p."
     )
     parser.add_argument(
-        "edges", type=Path, help="table with id_a, id_b, and dissimilarity or probability"
+        "edges",
+        type=Path,
+        help="table with id_a, id_b, and dissimilarity or probability; or Splink's predictions",
     )
     parser.add_argument(
         *("-o", "--output"),
@@ -34,8 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="table to write, with id, component and cluster",
     )
-    parser.add_argument("--id-a", default="id_a", help="column of one end (default: id_a)")
-    parser.add_argument("--id-b", default="id_b", help="column of the other end (default: id_b)")
+    parser.add_argument("--id-a", help="column of one end (default: id_a or unique_id_l)")
+    parser.add_argument("--id-b", help="column of the other end (default: id_b or unique_id_r)")
     parser.add_argument(
         "--dissimilarity",
         metavar="COLUMN",
@@ -44,12 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--probability",
         metavar="COLUMN",
-        help="column of probabilities of being alike (default: probability)",
+        help="column of probabilities of being alike (default: probability or match_probability)",
     )
     parser.add_argument(
         "--threshold",
-        type=float,
-        help="cut at this dissimilarity (default for probabilities: 0.5, that is p >= 0.5)",
+        help="cut here, in the unit of the named column: with --probability, 0.9 joins at "
+        "p >= 0.9; several as 0.9,0.95 (default for probabilities: 0.5)",
     )
     parser.add_argument(
         "--linkage",
@@ -63,9 +76,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--missing",
-        type=float,
         help="dissimilarity of pairs that are not given; inf: never alike, or without weight for "
-        "alpha below 0 (default: 1 for probabilities, else the largest given)",
+        "alpha below 0; ignored: linkages are taken over given pairs alone (default: 1 for "
+        "probabilities, else the largest given)",
     )
     parser.add_argument(
         "--repeated",
@@ -73,67 +86,119 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="mean",
         help="dissimilarity of a pair that is given several times (default: mean)",
     )
+    parser.add_argument(
+        "--nodes", type=Path, help="table of all records: those without a pair are clusters, too"
+    )
+    parser.add_argument("--id", help="column of ids of --nodes and --labels (default: id)")
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        help="table of ids and known clusters (some records are enough): chooses alpha and the cut",
+    )
+    parser.add_argument("--label", help="column of known clusters (default: label or cluster)")
+    parser.add_argument(
+        "--constraints",
+        type=Path,
+        help="table with id_a, id_b and constraint: must or cannot be in one cluster",
+    )
+    parser.add_argument("--tree", type=Path, help="table of all merges to write")
     parser.set_defaults(run=run)
+
+
+class _Cut(NamedTuple):
+    """Linkage and cuts: dissimilarities, and what their columns are called."""
+
+    alpha: float
+    heights: list[float]
+    names: list[str]
 
 
 def run(options: argparse.Namespace) -> int:
     """Cluster, and say how much there was and what the missing pairs counted."""
-    from supclust.cluster.edges import MOST_LIKELY, cluster_edges, default_missing, edge_batches
+    from supclust.cluster.edges import cluster_batches, cluster_edges, tree_batches
     from supclust.data.layouts.edge_lists import read_edges
     from supclust.data.tables.reader import open_table
     from supclust.data.tables.writer import require_writable, write_table
 
     start = time.perf_counter()
-    alpha = _alpha(options)
-    require_writable(options.output)
+    alpha, missing = _alpha(options), _missing(options.missing)
+    for path in (options.output, options.tree):
+        if path is not None:
+            require_writable(path)
     table = open_table(options.edges)
     column, probability = _value_column(table, options)
-    threshold = options.threshold
-    if threshold is None and probability:
-        threshold = MOST_LIKELY
-    if threshold is None or math.isnan(threshold):
-        raise ValueError(
-            "dissimilarities need --threshold, the height to cut at; received "
-            f"{options.threshold}. Add e.g. --threshold 0.3."
-        )
+    thresholds = _thresholds(options, probability)
+    id_a, id_b = _ends(table, options)
     edges = read_edges(
         table,
         column,
         probability=probability,
-        id_a=options.id_a,
-        id_b=options.id_b,
+        id_a=id_a,
+        id_b=id_b,
         repeated=options.repeated,
+        nodes=_nodes(options),
     )
-    missing = options.missing
-    if missing is None:
-        missing = default_missing(edges, probability, threshold)
-    clustered = cluster_edges(edges, alpha, threshold, missing)
-    batches = edge_batches(edges, clustered)
-    write_table(options.output, batches[0].schema, batches)
+    constraints = _constraints(edges, options)
+    cut, missing = _cut(edges, options, alpha, thresholds, probability, missing, constraints)
+    forest = cluster_edges(edges, cut.alpha, max(cut.heights), missing, **constraints)
+    if options.tree is not None:
+        _write(write_table, options.tree, tree_batches(forest))
+    _write(write_table, options.output, cluster_batches(edges, forest, cut.heights, cut.names))
     for count, what in (
         (edges.repeated, f"repeated pairs, counted by their {options.repeated}"),
         (edges.loops, "pairs of a record with itself, passed over"),
     ):
         if count:
             print(f"{count:,} {what}")
+    others = missing if isinstance(missing, str) else f"count {missing:g}"
+    clusters = [int(labels.max()) + 1 for labels in forest.labels_at(cut.heights)]
     print(
         f"{options.output}: {counted(len(edges.ids), 'record')}, "
-        f"{counted(len(edges.value), 'pair')} (others count {missing:g}), "
-        f"{counted(int(clustered.component.max()) + 1, 'component')}, "
-        f"{counted(int(clustered.cluster.max()) + 1, 'cluster')}, "
+        f"{counted(len(edges.value), 'pair')} (others {others}), "
+        f"{counted(forest.n_components, 'component')}, "
+        f"{' / '.join(f'{count:,}' for count in clusters)} cluster{'s' * (clusters != [1])}, "
         f"{time.perf_counter() - start:.1f} s"
     )
     return 0
 
 
-def _alpha(options: argparse.Namespace) -> float:
+def _write(write_table: Any, path: Path, batches: Any) -> None:
+    first = next(batches)
+    write_table(path, first.schema, (batch for part in ([first], batches) for batch in part))
+
+
+def _alpha(options: argparse.Namespace) -> float | None:
+    """Alpha; ``None`` if labelled records choose it."""
     from supclust.hac.family import alpha_of, check_alpha
 
+    asked = {"--alpha": options.alpha, "--linkage": options.linkage}
+    if options.labels is not None:
+        for name, value in {**asked, "--threshold": options.threshold}.items():
+            if value is not None:
+                raise ValueError(
+                    f"--labels chooses alpha and the cut; received {name} {value} as well. Drop "
+                    "one of the two."
+                )
+        return None
     if options.alpha is not None:
         if options.linkage is not None:
             raise ValueError("give --alpha or --linkage; received both. Drop one.")
         return check_alpha(options.alpha)
     return alpha_of(options.linkage or "average")
+
+
+def _missing(text: str | None) -> Missing | None:
+    if text is None:
+        return None
+    if text == "ignored":
+        return "ignored"
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise ValueError(f"--missing must be a number, inf or ignored; received {text!r}.")
+    return value
 
 
 def _value_column(table: RecordTable, options: argparse.Namespace) -> tuple[str, bool]:
@@ -144,11 +209,116 @@ def _value_column(table: RecordTable, options: argparse.Namespace) -> tuple[str,
         return options.dissimilarity, False
     if options.probability:
         return options.probability, True
-    there = [name for name in ("dissimilarity", "probability") if name in table.names]
+    there = [name for name in _VALUES if name in table.names]
     if len(there) != 1:
-        received = "both" if there else f"the columns {', '.join(table.names[:12])}"
+        received = " and ".join(there) or f"the columns {', '.join(table.names[:12])}"
         raise ValueError(
             f"{table.path}: one column dissimilarity or probability is needed; received "
             f"{received}. Name it with --dissimilarity COLUMN or --probability COLUMN."
         )
-    return there[0], there[0] == "probability"
+    if _VALUES[there[0]] and options.threshold is not None:
+        raise ValueError(
+            "with probabilities, --threshold used to be a dissimilarity and now is a probability: "
+            f"name the column to say that you mean that; received --threshold "
+            f"{options.threshold} alone. Add --probability {there[0]}: pairs are joined at "
+            f"p >= {options.threshold}."
+        )
+    return there[0], _VALUES[there[0]]
+
+
+def _thresholds(options: argparse.Namespace, probability: bool) -> dict[str, float]:
+    """Heights to cut at, as dissimilarities, by what was typed."""
+    from supclust.cluster.edges import MOST_LIKELY
+
+    if options.labels is not None:
+        return {}
+    if options.threshold is None and probability:
+        return {f"{MOST_LIKELY:g}": 1.0 - MOST_LIKELY}
+    heights: dict[str, float] = {}
+    for text in str(options.threshold or "").split(","):
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isnan(value):
+            raise ValueError(
+                "dissimilarities need --threshold, the height to cut at; received "
+                f"{options.threshold}. Add e.g. --threshold 0.3, or several as 0.3,0.5."
+            )
+        if probability and not 0 <= value <= 1:
+            raise ValueError(
+                f"--threshold must be a probability, from 0 to 1; received {text}. Use e.g. 0.9."
+            )
+        heights[text.strip()] = 1.0 - value if probability else value
+    return heights
+
+
+def _ends(table: RecordTable, options: argparse.Namespace) -> tuple[str, str]:
+    """The two columns of ids: those named, else the first known pair that the table has."""
+    known = next((pair for pair in _ENDS if set(pair) <= set(table.names)), _ENDS[0])
+    return options.id_a or known[0], options.id_b or known[1]
+
+
+def _nodes(options: argparse.Namespace) -> tuple[RecordTable, str] | None:
+    from supclust.data.tables.reader import open_table
+
+    if options.nodes is None:
+        return None
+    table = open_table(options.nodes)
+    return table, _known_column(table, options.id, _IDS)
+
+
+def _known_column(table: RecordTable, asked: str | None, known: Sequence[str]) -> str:
+    return asked or next((name for name in known if name in table.names), known[0])
+
+
+def _constraints(edges: Edges, options: argparse.Namespace) -> dict[str, Any]:
+    if options.constraints is None:
+        return {}
+    from supclust.data.layouts.link_pairs import read_link_pairs
+    from supclust.hac.graph.constraints import merged_groups
+
+    ids = edges.ids.to_pylist()
+    must, cannot = read_link_pairs(options.constraints).numbered(ids)
+    merged_groups(must, cannot, len(ids), lambda node: ids[node])  # a contradiction names records
+    return {"must_link": must, "cannot_link": cannot}
+
+
+def _cut(
+    edges: Edges,
+    options: argparse.Namespace,
+    alpha: float | None,
+    thresholds: dict[str, float],
+    probability: bool,
+    missing: Missing | None,
+    constraints: dict[str, Any],
+) -> tuple[_Cut, Missing]:
+    """Linkage and cuts, given or learned, and what missing pairs count."""
+    from supclust.cluster.edges import default_missing, learn_linkage
+
+    if alpha is not None:
+        if missing is None:
+            missing = default_missing(edges, probability, max(thresholds.values()))
+        several = len(thresholds) > 1
+        names = [f"cluster_{text}" if several else "cluster" for text in thresholds]
+        return _Cut(alpha, list(thresholds.values()), names), missing
+    from supclust.data.layouts.edge_lists import read_labels
+    from supclust.data.tables.reader import open_table
+
+    if missing is None:
+        missing = default_missing(edges, probability, None)
+    table = open_table(options.labels)
+    id, label = (
+        _known_column(table, options.id, _IDS),
+        _known_column(table, options.label, _LABELS),
+    )
+    labels = read_labels(table, id, label, edges)
+    learned = learn_linkage(edges, labels, missing, **constraints)
+    height = learned.best.threshold
+    shown = f"probability {1.0 - height:.4g}" if probability else f"height {height:.4g}"
+    print(
+        f"learned from {counted(int((labels >= 0).sum()), 'labelled record')}: alpha "
+        f"{learned.alpha:.4g}, cut at {shown}; there pairwise F1 {learned.best.f1:.3f} (precision "
+        f"{learned.best.precision:.3f}, recall {learned.best.recall:.3f}), strangers counted"
+    )
+    return _Cut(learned.alpha, [height], ["cluster"]), missing

@@ -106,10 +106,10 @@ def _tables(dtype: type) -> None:
     from supclust.data.records.comparisons import Comparison, RecordComparisons
     from supclust.hac.cpu.dispatch import SMALL
 
-    sizes = (3, SMALL)
     if dtype is np.float64:
-        _edges(sizes)
+        _edges()
         return
+    sizes = (3, SMALL)
     starts, cut = np.cumsum([0, *sizes]), Cut(-1.0, 1.0)
     n = int(starts[-1])
     points = np.arange(2.0 * n).reshape(n, 2)
@@ -123,16 +123,21 @@ def _tables(dtype: type) -> None:
     flat_records(records, both.layout(), starts, weight, 0.0, cut)
 
 
-def _edges(sizes: tuple[int, int]) -> None:
-    """Two connected components: chains of these sizes."""
-    from supclust.cluster.edges import cluster_edges
-    from supclust.data.layouts.edge_lists import Edges
+def _edges() -> None:
+    """Cluster two connected components, learn their linkage from labels, number their trees."""
+    import pyarrow as pa
 
-    n = sum(sizes)
-    first = np.delete(np.arange(n - 1), sizes[0] - 1)
-    edges = Edges(tuple(map(str, range(n))), first, first + 1, np.full(len(first), 0.5), 0, 0)
-    for missing in (2.0, np.inf):
-        cluster_edges(edges, 0.0, 1.0, missing)
+    from supclust.cluster.edges import learn_linkage, tree_batches
+    from supclust.data.layouts.edge_lists import Edges
+    from supclust.hac import graph_linkage
+    from supclust.hac.graph.arrange import first_appearances
+
+    first, second = np.array([0, 1, 3], np.int32), np.array([1, 2, 4], np.int32)
+    first_appearances(first, second, 5)
+    value = np.array([0.1, 0.2, 0.3])
+    list(tree_batches(graph_linkage((first, second, value), 5, "average", cannot_link=[(0, 2)])))
+    edges = Edges(pa.array(list("abcde")), first, second, value, 0, 0)
+    learn_linkage(edges, np.array([0, 0, 1, 1, -1]), 1.0)
 
 
 def _fit(dtype: type) -> None:

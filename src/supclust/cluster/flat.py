@@ -26,6 +26,7 @@ from supclust.data.records.compare_kernel import EncodedRecords, Layout
 from supclust.hac._linkage import linkage
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.threads import over_parts
+from supclust.hac.graph.constraints import require_joined
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import cut_tree
 from supclust.model.trained import Cut as Cut
@@ -34,6 +35,7 @@ from supclust.model.trained import Floats, TrainedModel
 Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]
 Points = NDArray[np.float32]
+Links = Mapping[int, tuple[Ints, Ints]]  # must-links and cannot-links by block
 
 _PARTS = 64  # of a chunk of blocks, so that threads finish together
 _PART_ENTRIES = 500_000  # of the matrices of a part, which should fit into the cache
@@ -41,23 +43,27 @@ _NARROW = 64  # coordinates up to which our own matrix product is faster than BL
 
 
 def label_points(
-    model: TrainedModel, points: Floats, starts: Ints, cut: Cut
+    model: TrainedModel, points: Floats, starts: Ints, cut: Cut, links: Links | None = None
 ) -> tuple[Labels, Ints]:
     """Cluster consecutive blocks of points, (n, d); see `flat_points`."""
     if not np.isfinite(points).all():
         raise ValueError("the numbers of a record must be finite; received NaN or infinity.")
     if not model.is_compiled:
         return flat_squares(
-            lambda k: model.distances(points[starts[k] : starts[k + 1]]), starts, cut
+            lambda k: model.distances(points[starts[k] : starts[k + 1]]), starts, cut, links
         )
     if model.spec["name"] == "mahalanobis":
         matrix = np.asarray(model.weights["weight"], np.float32)
-        return flat_points(embedded(points, starts, matrix), starts, cut)
-    return flat_points(centred(points, starts), starts, cut, *model.linear)
+        return flat_points(embedded(points, starts, matrix), starts, cut, links=links)
+    return flat_points(centred(points, starts), starts, cut, *model.linear, links=links)
 
 
 def label_records(
-    model: TrainedModel, columns: Mapping[str, Any], starts: Ints, cut: Cut
+    model: TrainedModel,
+    columns: Mapping[str, Any],
+    starts: Ints,
+    cut: Cut,
+    links: Links | None = None,
 ) -> tuple[Labels, Ints]:
     """Cluster consecutive blocks of records by their columns."""
     comparisons = model.comparisons
@@ -65,7 +71,7 @@ def label_records(
         raise ValueError("the model does not compare records; received columns of a table.")
     weight, bias = model.linear
     encoded = comparisons.encode(columns)
-    return flat_records(encoded, comparisons.layout(), starts, weight, bias, cut)
+    return flat_records(encoded, comparisons.layout(), starts, weight, bias, cut, links)
 
 
 def label_blocks(
@@ -121,7 +127,12 @@ def embedded(points: NDArray[np.floating[Any]], starts: Ints, matrix: Points) ->
 
 
 def flat_points(
-    points: Points, starts: Ints, cut: Cut, weight: Points | None = None, bias: float = 0.0
+    points: Points,
+    starts: Ints,
+    cut: Cut,
+    weight: Points | None = None,
+    bias: float = 0.0,
+    links: Links | None = None,
 ) -> tuple[Labels, Ints]:
     """Cluster blocks of points.
 
@@ -131,6 +142,7 @@ def flat_points(
         cut: linkage and cut.
         weight: (k,) for dissimilarities w . |x - x'| + b; default: Euclidean distances.
         bias: b.
+        links: must-links and cannot-links of blocks, as positions in the block.
 
     Returns:
         (n,) clusters, numbered from 0 in every block by first appearance, and (b,) their number.
@@ -162,11 +174,17 @@ def flat_points(
         fill_points(points, starts, factors, offset, a, b, squares)
 
     labels, counts = label_blocks(fill, starts, cut, np.float32)
-    return _with_special(starts, cut, labels, counts, large)
+    return _with_special(starts, cut, labels, counts, large, links)
 
 
 def flat_records(
-    records: EncodedRecords, layout: Layout, starts: Ints, weight: Points, bias: float, cut: Cut
+    records: EncodedRecords,
+    layout: Layout,
+    starts: Ints,
+    weight: Points,
+    bias: float,
+    cut: Cut,
+    links: Links | None = None,
 ) -> tuple[Labels, Ints]:
     """Cluster blocks of records under dissimilarities w . x + b of their comparisons x.
 
@@ -177,6 +195,7 @@ def flat_records(
         weight: (d,).
         bias: b.
         cut: linkage and cut.
+        links: as in `flat_points`.
 
     Returns:
         As `flat_points`.
@@ -197,16 +216,16 @@ def flat_records(
         fill_records(records, layout, starts, factors, offset, a, b, squares)
 
     labels, counts = label_blocks(fill, starts, cut, np.float32)
-    return _with_special(starts, cut, labels, counts, large)
+    return _with_special(starts, cut, labels, counts, large, links)
 
 
 def flat_squares(
-    squares: Callable[[int], NDArray[Any]], starts: Ints, cut: Cut
+    squares: Callable[[int], NDArray[Any]], starts: Ints, cut: Cut, links: Links | None = None
 ) -> tuple[Labels, Ints]:
     """Cluster blocks whose matrices are made one at a time; arguments else as `flat_points`."""
     labels, counts = np.zeros(int(starts[-1]), np.int32), np.diff(starts)
     for k in np.flatnonzero(counts > 1).tolist():
-        _one(squares(k), cut, labels[starts[k] : starts[k + 1]], counts, k)
+        _one(squares(k), cut, labels[starts[k] : starts[k + 1]], counts, k, links)
     return labels, counts
 
 
@@ -216,22 +235,29 @@ def _with_special(
     labels: Labels,
     counts: Ints,
     square: Callable[[int, int], NDArray[np.float32]],
+    links: Links | None,
 ) -> tuple[Labels, Ints]:
-    """Cluster the blocks that the compiled pass left out."""
+    """Cluster the blocks that the compiled pass left out, and those with constraints."""
+    counts[list(links or {})] = -1
     for k in np.flatnonzero(counts < 0).tolist():
         first, stop = int(starts[k]), int(starts[k + 1])
         require_memory(3 * 4 * (stop - first) ** 2, f"clustering a block of {stop - first:,}")
-        _one(square(first, stop), cut, labels[first:stop], counts, k)
+        _one(square(first, stop), cut, labels[first:stop], counts, k, links)
     return labels, counts
 
 
-def _one(matrix: NDArray[Any], cut: Cut, labels: Labels, counts: Ints, k: int) -> None:
+def _one(
+    matrix: NDArray[Any], cut: Cut, labels: Labels, counts: Ints, k: int, links: Links | None
+) -> None:
     if not np.isfinite(matrix).all():
         raise ValueError(
             "dissimilarities must be finite; received records whose numbers are so large that they "
             "overflow. Scale them as for training."
         )
-    Z = linkage(matrix, "exp", alpha=cut.alpha)
+    must, cannot = (links or {}).get(k, (None, None))
+    Z = linkage(matrix, "exp", alpha=cut.alpha, must_link=must, cannot_link=cannot)
+    if must is not None:
+        require_joined(Z, cut.n_clusters or None)
     if cut.n_clusters > 0:
         labels[:] = cut_tree(Z, n_clusters=min(cut.n_clusters, len(labels)))
     else:

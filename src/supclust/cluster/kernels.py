@@ -202,17 +202,3 @@ def embed(points, starts, across, out, begin, end):
                 value, line = centred[i, f], across[f]
                 for g in range(row.size):
                     row[g] += value * line[g]
-
-
-@kernel
-def fill_components(i, j, value, ends, starts, missing, begin, end, squares):
-    """Matrices of connected components; pairs without an edge have the value ``missing``."""
-    offset = 0
-    for k in range(begin, end):
-        psi, offset = _next_square(squares, offset, starts[k + 1] - starts[k])
-        psi[:] = missing
-        if psi.size == 0:
-            continue
-        for e in range(ends[k], ends[k + 1]):
-            psi[i[e], j[e]] = value[e]
-            psi[j[e], i[e]] = value[e]

@@ -19,9 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import supclust
-from supclust.cluster.chunks import MEMORY, Chunk, Ints, gather, plan_blocks, prefetched
+from supclust.cluster.chunks import (
+    MEMORY,
+    BlockPlan,
+    Chunk,
+    Ints,
+    gather,
+    plan_blocks,
+    prefetched,
+)
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
+from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
@@ -43,6 +52,7 @@ class Options:
         n_clusters: clusters per block, instead of a height.
         keep: further columns to copy into the output.
         memory: bytes of incomplete blocks that are kept in memory.
+        constraints: pairs of ids that must, or cannot, be in one cluster.
     """
 
     block: str | None = None
@@ -51,6 +61,7 @@ class Options:
     n_clusters: int | None = None
     keep: tuple[str, ...] = ()
     memory: int = MEMORY
+    constraints: LinkPairs | None = None
 
 
 @dataclass(frozen=True)
@@ -98,10 +109,12 @@ def cluster_table(
     cut = model.cut(options.threshold, options.n_clusters)
     with ThreadPoolExecutor(1) as pool:
         kernels_loaded = pool.submit(_load_kernels, model)  # while the table is read
-        parts = (supclust.__version__, model.digest, block, options.threshold, options.n_clusters)
+        parts = (supclust.__version__, model.digest, block, options.threshold, options.n_clusters,
+                 *(options.constraints.rows if options.constraints else ()))  # fmt: skip
         partial = PartialOutput(output, fingerprint(table.path, *parts))
         column = block or next(iter(kinds))  # without blocks only the number of rows counts
         plan = plan_blocks(table.batches({column: "text"}), block)
+        links = _links(options.constraints, table, id, plan)
         with partial.opened():
             finished = partial.finished()
             done = int(sum(len(plan.rows(chunk)) for chunk in finished))
@@ -111,7 +124,9 @@ def cluster_table(
                     if progress:
                         progress(done, plan.n)
                     kernels_loaded.result()
-                    labels = _label(model, features, starts, cut)
+                    first = int(plan.chunks[number])
+                    own = {k - first: links[k] for k in links if 0 <= k - first < len(starts) - 1}
+                    labels = _label(model, features, starts, cut, own)
                     partial.store(number, labels)
                     done += len(labels)
             if progress:
@@ -132,12 +147,34 @@ def _load_kernels(model: TrainedModel) -> None:
         _label(model, np.zeros((2, model.d)), starts, cut)
 
 
-def _label(model: TrainedModel, features: Any, starts: Ints, cut: Cut) -> NDArray[np.int32]:
+def _label(
+    model: TrainedModel, features: Any, starts: Ints, cut: Cut, links: Any = None
+) -> NDArray[np.int32]:
     """Clusters of blocks of records, given by their columns, or of points."""
     from supclust.cluster.flat import label_points, label_records
 
     label = label_records if isinstance(features, Mapping) else label_points
-    return label(model, features, starts, cut)[0]
+    return label(model, features, starts, cut, links)[0]
+
+
+def _links(
+    constraints: LinkPairs | None, table: RecordTable, id: str | None, plan: BlockPlan
+) -> dict[int, tuple[Ints, Ints]]:
+    """Constraints by block; records without an id are called by their number, from 1."""
+    if constraints is None:
+        return {}
+    from supclust.hac.graph.constraints import links_by_block, merged_groups
+
+    ids: list[Any] = (
+        [value for batch in table.batches({id: "text"}) for value in batch.column(id).to_pylist()]
+        if id is not None
+        else list(range(1, plan.n + 1))
+    )
+    must, cannot = constraints.numbered(ids)
+    merged_groups(must, cannot, plan.n, lambda row: ids[row])  # a contradiction names the records
+    place = np.empty(plan.n, np.int64)
+    place[plan.order] = np.arange(plan.n) - plan.starts[plan.code[plan.order]]
+    return links_by_block(must, cannot, plan.code, place)
 
 
 def _model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supclust._lazy import extras_explained
 from supclust.data.block import IntArray
-from supclust.estimator.blocks import label_codes, read_blocks
+from supclust.estimator.blocks import Blocks, label_codes, read_blocks
 from supclust.estimator.preparation import (
     feature_names,
     fit_options,
@@ -22,6 +22,7 @@ from supclust.estimator.preparation import (
     seed_of,
     train_and_dev,
 )
+from supclust.hac.graph.constraints import check_pairs, links_by_block
 from supclust.hac.tree import Floats
 from supclust.metrics.pairwise import pooled_scores
 
@@ -178,6 +179,8 @@ class SupervisedHAC(BaseEstimator):
         groups: ArrayLike | None = None,
         *,
         n_clusters: int | Mapping[Any, int] | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
     ) -> IntArray:
         """Cluster rows, block by block.
 
@@ -185,12 +188,15 @@ class SupervisedHAC(BaseEstimator):
             X: as in `fit`.
             groups: as in `fit`.
             n_clusters: of every block, or of each by name, instead of the learned height.
+            must_link: (k, 2) pairs of rows, of one block, that are merged before the start.
+            cannot_link: (k, 2) pairs of rows that no cluster may hold both of.
 
         Returns:
             (n,) clusters, numbered from 0; no cluster spans two blocks.
         """
         check_is_fitted(self, "model_")
         blocks = read_blocks(self, X, groups, reset=False)
+        links = self._links(blocks, must_link, cannot_link)
         labels = np.empty(blocks.n, np.int64)
         next_label = 0
         for k, (name, rows) in enumerate(zip(blocks.names, blocks.rows, strict=True)):
@@ -200,10 +206,24 @@ class SupervisedHAC(BaseEstimator):
                 block_labels = np.zeros(1, np.int64)
             else:
                 features = blocks.features(k)
-                block_labels = self.model_.labels(features, n_clusters=count, threshold=height)
+                block_labels = self.model_.labels(
+                    features, n_clusters=count, threshold=height, links=links.get(k)
+                )
             labels[rows] = block_labels + next_label
             next_label += int(block_labels.max(initial=-1)) + 1
         return labels
+
+    @staticmethod
+    def _links(
+        blocks: Blocks, must_link: ArrayLike | None, cannot_link: ArrayLike | None
+    ) -> dict[int, tuple[IntArray, IntArray]]:
+        """Must-links and cannot-links of the blocks that have any, as positions in the block."""
+        must = check_pairs(must_link, blocks.n, "must_link")
+        cannot = check_pairs(cannot_link, blocks.n, "cannot_link")
+        block, place = np.empty((2, blocks.n), np.int64)
+        for k, rows in enumerate(blocks.rows):
+            block[rows], place[rows] = k, np.arange(len(rows))
+        return links_by_block(must, cannot, block, place)
 
     def fit_predict(self, X: Any, y: Any, groups: ArrayLike | None = None) -> IntArray:
         """Learn from the rows whose cluster is known, then cluster all rows.

@@ -19,7 +19,12 @@ from supclust.hac.validation import as_floats, check_square
 
 
 def linkage(
-    dissimilarity: ArrayLike, method: str = "exp", *, alpha: float | None = None
+    dissimilarity: ArrayLike,
+    method: str = "exp",
+    *,
+    alpha: float | None = None,
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Cluster hierarchically with a member of the ExpLink family, exactly, in O(n^2).
 
@@ -32,6 +37,9 @@ def linkage(
             diagonal is ignored. float32 is computed in float32, at half the memory.
         method: "single", "average", "complete" or "exp".
         alpha: The parameter of "exp", a number from -inf to inf.
+        must_link: (k, 2) pairs of points that are merged before the start, at height 0 (or at the
+            lowest height of the tree, if that is below 0).
+        cannot_link: (k, 2) pairs of points; clusters that hold both are merged at +inf, at the end.
 
     Returns:
         Z, (n - 1, 4) float64: the two nodes of each merge, its height, its size, as SciPy numbers
@@ -42,7 +50,8 @@ def linkage(
     where many dissimilarities are equal, another order may give quite another tree.
 
     Complexity: O(n^2) time; up to two matrices of memory besides the input, three for a condensed
-    vector. The memory of a large tree is returned lazily: the system takes it when needed.
+    vector. The memory of a large tree is returned lazily: the system takes it when needed. With
+    constraints the pairs are clustered as a graph (`graph_linkage`): O(n^2 log n) time.
 
     >>> import supclust
     >>> Z = supclust.linkage([[0, 1, 9], [1, 0, 8], [9, 8, 0]], "average")
@@ -51,6 +60,10 @@ def linkage(
     """
     value = alpha_of(method, alpha)
     given = as_floats(dissimilarity)
+    if must_link is not None or cannot_link is not None:
+        from supclust.hac.graph.complete import constrained_linkage
+
+        return constrained_linkage(given, value, must_link, cannot_link)
     n = points_of(given.size) if given.ndim == 1 else len(given) if given.ndim == 2 else 0
     Z = np.empty((max(n - 1, 0), 4))
     fits = 1 < n <= dispatch.SMALL and given.shape in ((n, n), (n * (n - 1) // 2,))

@@ -203,6 +203,7 @@ class TrainedModel:
         features: ArrayLike,
         n_clusters: int | None = None,
         threshold: float | None = None,
+        links: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
     ) -> NDArray[np.int64]:
         """Clusters of one block, numbered from 0 by first appearance.
 
@@ -210,18 +211,23 @@ class TrainedModel:
             features: as in `distances`.
             n_clusters: cut into this many, instead of at a height.
             threshold: cut at this height. Default: the model's.
+            links: must-links and cannot-links, (k, 2) pairs of points each.
 
         Returns:
             (n,) int64.
         """
-        from supclust.hac import linkages
+        from supclust.hac import linkage
+        from supclust.hac.graph.constraints import require_joined
         from supclust.hac.tree import cut_tree
 
         self._require_cut()
         distances = self.distances(features)
         if len(distances) == 0:
             return np.zeros(0, np.int64)
-        Z = linkages([distances], "exp", alpha=self.alpha)[0]
+        must, cannot = links or (None, None)
+        Z = linkage(distances, "exp", alpha=self.alpha, must_link=must, cannot_link=cannot)
+        if links:
+            require_joined(Z, n_clusters)
         if n_clusters is not None:
             return cut_tree(Z, n_clusters=n_clusters, height=threshold)
         return cut_tree(Z, height=self.threshold if threshold is None else threshold)

@@ -78,6 +78,28 @@ def test_predictions_are_cuts_of_the_learned_trees(fitted: SupervisedHAC) -> Non
     assert fitted.score(X, y, groups) == pytest.approx(2 * shared / (true + predicted))
 
 
+def test_constraints_hold_in_predictions(fitted: SupervisedHAC) -> None:
+    X, _, groups = records(3, seed=5)
+    free = fitted.predict(X, groups, n_clusters=3)
+    rows = np.flatnonzero(groups == groups[0])
+    apart = next((a, b) for a in rows for b in rows if free[a] != free[b])
+    together = next((a, b) for a in rows for b in rows if a < b and free[a] == free[b])
+    other = int(np.flatnonzero(groups != groups[0])[0])
+    found = fitted.predict(
+        X, groups, n_clusters=3, must_link=[apart],
+        cannot_link=[together, (int(rows[0]), other)],
+    )  # fmt: skip
+    assert found[apart[0]] == found[apart[1]] and found[together[0]] != found[together[1]]
+    unlike = groups != groups[0]
+    assert pairwise_scores(free[unlike], found[unlike]).f1 == 1.0
+    with pytest.raises(ValueError, match="must-link must lie within one block"):
+        fitted.predict(X, groups, must_link=[(int(rows[0]), other)])
+    with pytest.raises(ValueError, match="contradict"):
+        fitted.predict(X, groups, must_link=[apart], cannot_link=[apart])
+    with pytest.raises(ValueError, match="n_clusters must be at least 2"):
+        fitted.predict(X, groups, n_clusters=1, cannot_link=[together])
+
+
 def test_the_order_of_rows_does_not_matter(fitted: SupervisedHAC, rng: np.random.Generator) -> None:
     X, _, groups = records(3, seed=5)
     order = rng.permutation(len(X))

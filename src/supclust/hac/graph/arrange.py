@@ -16,7 +16,7 @@ MEAN_OF, LEAST_OF, LARGEST_OF = 0, 1, 2  # value of a pair that is given several
 
 @kernel
 def _unite(parent, a, b):
-    """Join the sets of a and b; the smallest member is the root."""
+    """Unite two sets; the representative of a set is its smallest member."""
     a, b = root_of(parent, a), root_of(parent, b)
     if a < b:
         parent[b] = a
@@ -108,6 +108,27 @@ def sort_pairs(first, second, value, n):
 
 
 @kernel
+def first_appearances(first, second, n):
+    """Renumber nodes, in place, by first appearance in the pairs, row by row.
+
+    Returns:
+        (n,) int32 former number of every node.
+    """
+    number = np.full(n, -1, np.int32)
+    former = np.empty(n, np.int32)
+    count = 0
+    for k in range(first.size):
+        for ends in (first, second):
+            node = ends[k]
+            if number[node] < 0:
+                number[node] = count
+                former[count] = node
+                count += 1
+            ends[k] = number[node]
+    return former
+
+
+@kernel
 def unite_repeated(first, second, value, rule):
     """Make one edge, in place, of equal pairs that follow each other.
 
@@ -173,3 +194,25 @@ def edges_by_component(first, second, value, component, local, count):
             place[own] += 1
             a[to], b[to], x[to] = local[first[k]], local[second[k]], value[k]
     return a, b, x, starts
+
+
+@kernel
+def number_components(pairs, offsets, components, children, sizes):
+    """Number the merges of every component as SciPy does; fills ``children`` and ``sizes``."""
+    n, count = components.size, offsets.size - 1
+    nodes = np.zeros(count, np.int64)
+    label = np.empty(n, np.int64)  # of the cluster of a representative
+    for i in range(n):
+        label[i] = nodes[components[i]]
+        nodes[components[i]] += 1
+    parent, points = np.arange(n), np.ones(n, np.int64)
+    for c in range(count):
+        for k in range(offsets[c], offsets[c + 1]):
+            a, b = root_of(parent, pairs[k, 0]), root_of(parent, pairs[k, 1])
+            children[k, 0], children[k, 1] = min(label[a], label[b]), max(label[a], label[b])
+            if points[a] < points[b]:
+                a, b = b, a
+            parent[b] = a
+            points[a] += points[b]
+            label[a] = nodes[c] + k - offsets[c]
+            sizes[k] = points[a]

@@ -68,6 +68,45 @@ def merged_groups(
     return group
 
 
+def links_by_block(
+    must: Ints, cannot: Ints, block: NDArray[np.integer], place: NDArray[np.integer]
+) -> dict[int, tuple[Ints, Ints]]:
+    """Constraints of blocks that are clustered on their own.
+
+    Args:
+        must: (k, 2) pairs of rows.
+        cannot: (l, 2) pairs of rows; those of two blocks hold anyway.
+        block: (n,) block of every row.
+        place: (n,) position of every row in its block.
+
+    Returns:
+        Must-links and cannot-links by block, as positions in it; blocks without any are left out.
+    """
+    apart = must[block[must[:, 0]] != block[must[:, 1]]]
+    if len(apart):
+        raise ValueError(
+            "a must-link must lie within one block, since blocks are clustered on their own; "
+            f"received rows {apart[0, 0]} and {apart[0, 1]} (counted from 0) of different blocks. "
+            "Remove the pair, or put the rows into one block."
+        )
+    cannot = cannot[block[cannot[:, 0]] == block[cannot[:, 1]]]
+    owners = [block[pairs[:, 0]] for pairs in (must, cannot)]
+    return {
+        int(k): (place[must[owners[0] == k]], place[cannot[owners[1] == k]])
+        for k in np.unique(np.concatenate(owners))
+    }
+
+
+def require_joined(Z: NDArray[np.float64], n_clusters: int | None) -> None:
+    """Refuse a number of clusters that only merges at infinity would reach."""
+    least = 1 + int(np.isposinf(Z[:, 2]).sum())
+    if n_clusters is not None and n_clusters < least:
+        raise ValueError(
+            f"n_clusters must be at least {least}: other clusters are never joined, because of "
+            f"cannot-links or missing pairs; received {n_clusters}. Raise it, or cut at a height."
+        )
+
+
 def _chain(must: Ints, start: int, end: int) -> list[int]:
     """Shortest chain of must-links from one node to another: breadth-first search."""
     neighbours: dict[int, list[int]] = {}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac.cpu.numbering import join_sorted
-from supclust.hac.graph.arrange import flatten, join, number_sets
+from supclust.hac.graph.arrange import flatten, join, number_components, number_sets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -89,31 +89,45 @@ class Forest:
         self._check(component)
         return np.flatnonzero(self.components == component)
 
-    def to_scipy(self, component: int = 0) -> Floats:
-        """Tree of one component in SciPy's format; leaf k is ``nodes(component)[k]``.
+    def to_scipy(self, component: int | None = None) -> Floats:
+        """Tree in SciPy's format: of all nodes, or of one component.
 
         Args:
-            component: Number of the component.
+            component: Number of the component, whose leaf k is ``nodes(component)[k]``; ``None``
+                for the tree of all nodes.
 
         Returns:
             Z, (k - 1, 4) for k nodes. Clusters that are apart at the threshold are joined at +inf.
             Must-links are merged at 0, or at the lowest height if that is below 0.
         """
-        nodes = self.nodes(component)
-        here = slice(self.offsets[component], self.offsets[component + 1])
-        merges = np.searchsorted(nodes, self.pairs[here]).astype(np.int32)
-        heights = self.heights[here].copy()
-        finite = heights[np.isfinite(heights)]
-        heights[np.isneginf(heights)] = min(0.0, float(finite.min(initial=0.0)))
-        parent = np.arange(len(nodes), dtype=np.int32)
+        if component is None:
+            n, order = self.n, np.argsort(self.heights, kind="stable")
+            merges, heights = self.pairs[order], self.heights[order]
+        else:
+            nodes = self.nodes(component)
+            here = slice(self.offsets[component], self.offsets[component + 1])
+            n, heights = len(nodes), self.heights[here].copy()
+            merges = np.searchsorted(nodes, self.pairs[here]).astype(np.int32)
+        must = np.isneginf(heights)
+        heights[must] = min(0.0, float(heights[~must].min(initial=0.0)))
+        parent = np.arange(n, dtype=np.int32)
         join(parent, merges)
         flatten(parent)
         roots = np.unique(parent)
         rest = np.column_stack([roots[:-1], roots[1:]])
-        Z = np.empty((len(nodes) - 1, 4))
+        Z = np.empty((n - 1, 4))
         Z[:, 2] = np.concatenate([heights, np.full(len(rest), np.inf)])
         join_sorted(np.concatenate([merges, rest]).astype(np.int64), Z[:, :2], Z[:, 3])
         return Z
+
+    def numbered(self) -> tuple[Ints, Ints]:
+        """Children, (m, 2), and sizes, (m,), of all merges, numbered as by SciPy in each component.
+
+        In a component of k nodes the leaves are 0 to k - 1 and its merge i makes node k + i.
+        """
+        children, sizes = np.empty((len(self.pairs), 2), np.int64), np.empty(len(self.pairs), int)
+        number_components(self.pairs, self.offsets, self.components, children, sizes)
+        return children, sizes
 
     def _check(self, component: int) -> None:
         if not 0 <= component < self.n_components:

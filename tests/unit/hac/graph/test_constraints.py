@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import squareform
 
+import supclust
 from oracles.graph import completed, greedy_partition
+from oracles.hac import check_structure
 from supclust.hac import graph_linkage
 
 ALPHAS = (-math.inf, -20.0, -1.0, 0.0, 1.0, 20.0, math.inf)
@@ -83,3 +86,37 @@ def test_bad_pairs_are_refused(pairs: list, message: str) -> None:
     for name in ("must_link", "cannot_link"):
         with pytest.raises(ValueError, match=f"{name} must be .*{message}"):
             graph_linkage(([0], [1], [0.1]), 3, "average", **{name: pairs})
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_dense_constraints_as_the_greedy_oracle(alpha: float, rng: np.random.Generator) -> None:
+    for k in range(15):
+        n = int(rng.integers(4, 11))
+        condensed = rng.random(n * (n - 1) // 2)
+        if k % 3 == 0:
+            condensed[rng.integers(len(condensed))] = math.inf
+        D = squareform(condensed)
+        must, cannot = [(0, 1), (1, 3)], [(0, 2)]
+        Z = supclust.linkage(D, "exp", alpha=alpha, must_link=must, cannot_link=cannot)
+        again = supclust.linkage(condensed, "exp", alpha=alpha, must_link=must, cannot_link=cannot)
+        np.testing.assert_array_equal(again, Z)
+        check_structure(Z, n)
+        assert Z[:2, 2].tolist() == [0.0, 0.0] and Z[-1, 2] == math.inf
+        for threshold in (0.2, 0.6, 1.0):
+            clusters, _ = greedy_partition(D, alpha, threshold, must, cannot)
+            cut = supclust.hac.cut_tree(Z, height=threshold)
+            assert as_sets(cut) == {frozenset(cluster) for cluster in clusters}
+
+
+def test_dense_trees_without_constraints_are_the_same(rng: np.random.Generator) -> None:
+    condensed = rng.random(190)
+    for alpha in ALPHAS:
+        Z = supclust.linkage(condensed, "exp", alpha=alpha)
+        same = supclust.linkage(condensed, "exp", alpha=alpha, must_link=[], cannot_link=[])
+        np.testing.assert_allclose(same, Z, rtol=0, atol=1e-12)
+    assert supclust.linkage([[0.0]], "average", must_link=[]).shape == (0, 4)
+    assert supclust.linkage([], "average", cannot_link=[]).shape == (0, 4)
+    with pytest.raises(ValueError, match=r"cannot-link 0 \| 1, but must-links 0 = 1"):
+        supclust.linkage(condensed, "average", must_link=[(0, 1)], cannot_link=[(0, 1)])
+    with pytest.raises(ValueError, match="symmetric"):
+        supclust.linkage([[0, 1], [2, 0]], "average", must_link=[])
