@@ -65,7 +65,8 @@ def test_every_option_composes_and_is_accepted(group: str, option: str) -> None:
 
 def test_groups_are_those_of_the_contract() -> None:
     groups = {group for group, _ in OPTIONS}
-    assert groups == {"dataset", "objective", "linkage", "dissimilarity", "trainer", "logger"}
+    expected = {"dataset", "objective", "linkage", "dissimilarity", "recipe", "trainer", "logger"}
+    assert groups == expected
     assert {option for group, option in OPTIONS if group == "objective"} == set(OBJECTIVES)
 
 
@@ -89,6 +90,24 @@ def test_settings_are_the_papers(dataset: str, objective: str) -> None:
     assert settings.trainer["max_epochs"] == epochs
     expected = (100, 10, "cluster") if dataset == "faces" else (0, 2, "block")
     assert (recipe["threshold"], recipe["margin"], recipe["step_unit"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "epochs"),
+    [
+        (["dataset=faces"], "paper", 1000),
+        (["dataset=rexa", "recipe=best"], "best", 60),
+        (["dataset=vectors", "dataset.path=x.csv"], "best", 60),
+        (["dataset=pairs", "dataset.path=x.csv", "recipe=paper"], "paper", 200),
+        (["dataset=vectors", "dataset.path=x.csv", "dissimilarity=encoder"], "paper", 500),
+        (["dataset=faces", "recipe=best", "objective=rca"], "paper", 1000),
+    ],
+)
+def test_the_recipe_in_force(words: list[str], name: str, epochs: int) -> None:
+    settings = settings_of(*words)
+    assert settings.recipe_name == name and settings.trainer["max_epochs"] == epochs
+    assert ("recipe=best" in str(settings.family)) == (name == "best")
+    assert ("recipe_name" in settings.training_identity(0, "")) == (name == "best")
 
 
 def test_a_value_on_the_command_line_wins_over_the_papers() -> None:

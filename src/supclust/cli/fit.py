@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from supclust.cli.wording import (
     KIND_HELP,
     counted,
+    guard_lines,
     kinds_in,
     linkage_line,
     names_in,
@@ -83,6 +84,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     how = parser.add_argument_group("how to learn")
     how.add_argument(
+        "--recipe",
+        choices=("best", "paper"),
+        default="best",
+        help="best: a start in closed form, trained from there where that is better on held-out "
+        "clusters; paper: trained from random values (default: best)",
+    )
+    how.add_argument(
         "--dev-fraction",
         type=float,
         metavar="SHARE",
@@ -92,7 +100,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--dev-blocks", help="blocks to hold out: a,b,c or a file, one per line")
     how.add_argument("--train-blocks", help="blocks to train on (default: all others)")
     how.add_argument("--seed", type=int, default=0)
-    how.add_argument("--epochs", type=int, help="at most (default: 200, or 500 for vectors)")
+    how.add_argument(
+        "--epochs", type=int, help="at most (default: 60; paper: 200, or 500 for vectors)"
+    )
     how.add_argument("--lr", type=float, help="learning rate")
     how.add_argument("--alpha-lr", type=float, help="learning rate of alpha")
     how.add_argument("--weight-decay", type=float)
@@ -201,6 +211,7 @@ def _train(
         linkage=options.linkage,
         dissimilarity=options.dissimilarity,
         recipe={name: value for name, value in given.items() if value is not None},
+        recipe_name=options.recipe,
         seed=options.seed,
     )
     try:
@@ -255,6 +266,7 @@ def _learned(model: TrainedModel) -> list[str]:
     record: dict[str, Any] = model.record
     return [
         f"{model.objective}: {counted(record['epochs'], 'epoch')} in {record['seconds']:.1f} s",
+        *guard_lines(record),
         linkage_line(model.linkage, model.alpha, record["spread"]),
         f"cut at {model.threshold:.6g}",
         scores_line(record.get("dev"), record.get("sizes")),

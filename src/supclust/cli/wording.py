@@ -89,3 +89,22 @@ def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) 
         f"{where}: pairwise F1 {dev['pairwise_f1']:.3f} (precision {dev['precision']:.3f}, "
         f"recall {dev['recall']:.3f}){shown}"
     )
+
+
+def guard_lines(record: Mapping[str, Any]) -> list[str]:
+    """Which of closed form and trained the model is, and what that rests on; none: not compared.
+
+    >>> guard = {"shipped": "closed form", "folds": 4, "difference": -0.01, "standard_error": 0.002}
+    >>> guard_lines({"start": "whitening", "guard": guard})
+    ['shipped: closed form (whitening); trained minus closed form -0.010 ± 0.002 over 4 folds']
+    """
+    guard = record.get("guard")
+    if not guard:
+        return []
+    text = f"shipped: {guard['shipped']} ({record['start']})"
+    if guard["difference"] is None:
+        return [f"{text}; too few clusters to compare it with training"]
+    error = guard["standard_error"]
+    spread = "" if error is None else f" ± {error:.3f}"
+    ahead = f"trained minus closed form {guard['difference']:+.3f}{spread}"
+    return [f"{text}; {ahead} over {counted(guard['folds'], 'fold')}"]

@@ -14,7 +14,7 @@ from supclust.data.batch import BlockBatch, BlockStore, Unit, grouped_by_size
 from supclust.data.block import Block, Dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 
-StepUnit = Literal["block", "cluster"]
+StepUnit = Literal["block", "cluster", "all"]
 Part = Literal["train", "dev", "test"]
 MATRIX_BUDGET = 8_000_000  # numbers in one padded batch of matrices at evaluation
 
@@ -30,7 +30,8 @@ class BlockDataModule(pl.LightningDataModule):
         parts: train, dev and test blocks of every split. Dev and test may be empty.
         splits: number of each split. Default: 0 to S-1.
         seed: of the order of units.
-        step_unit: ``"block"``, or ``"cluster"`` for one step per ground-truth cluster.
+        step_unit: ``"block"``; ``"cluster"`` for one step per ground-truth cluster; ``"all"`` for
+            one step per epoch, with every block in it.
         dtype: of the features. Default: torch's.
     """
 
@@ -96,6 +97,9 @@ class BlockDataModule(pl.LightningDataModule):
 
     def steps(self, epoch: int) -> Iterator[tuple[BlockBatch, ...]]:
         """Steps of one epoch of the active splits, each one or several batches of similar sizes."""
+        if self.step_unit == "all":
+            yield tuple(self.whole("train", only_active=True))
+            return
         orders = [
             self._order(position, epoch) if active else []
             for position, active in enumerate(self.active)
@@ -145,10 +149,10 @@ class BlockDataModule(pl.LightningDataModule):
 
     def _units(self, position: int, blocks: Sequence[Block]) -> Iterator[Unit]:
         for block in blocks:
-            if self.step_unit == "block":
-                yield Unit(position, block)
-            else:
+            if self.step_unit == "cluster":
                 yield from (Unit(position, block, code) for code in range(block.n_clusters))
+            else:
+                yield Unit(position, block)
 
     def _to_device_of_trainer(self) -> None:
         """Keep the features where the model is: no copy per step."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from supclust.data.block import Block, IntArray
 from supclust.data.splits import hold_out
 from supclust.estimator.blocks import Blocks
+from supclust.schema import check
 
 if TYPE_CHECKING:
     from supclust.model.fit import FitOptions
@@ -76,11 +77,18 @@ def fit_options(estimator: Any, seed: int) -> FitOptions:
 
     named = ("max_epochs", "lr", "weight_decay", "alpha_lr")
     given = {name: getattr(estimator, name) for name in named}
+    recipe = estimator.recipe
+    if isinstance(recipe, str):
+        check("recipe", Literal["best", "paper"], recipe)
     return FitOptions(
         objective=estimator.objective,
         linkage=estimator.linkage,
         dissimilarity=estimator.dissimilarity,
-        recipe={**(estimator.recipe or {}), **{k: v for k, v in given.items() if v is not None}},
+        recipe={
+            **(recipe if isinstance(recipe, Mapping) else {}),
+            **{name: value for name, value in given.items() if value is not None},
+        },
+        recipe_name="paper" if recipe == "paper" else "best",
         seed=seed,
         precision=estimator.precision,
         accelerator=estimator.accelerator,

@@ -48,7 +48,8 @@ class SupervisedHAC(BaseEstimator):
 
     Args:
         objective: ``exp_alpha`` (learns the linkage as well), ``exp_zero``, ``exp_minus``,
-            ``exp_plus``, ``mst``, ``best``, ``triplet``, ``all_pairs``; or an
+            ``exp_plus``, ``mst``, ``best``, ``triplet``, ``all_pairs``; a baseline that is computed
+            without epochs, ``euclidean``, ``rca``, ``logistic``, ``boosted``; or an
             `supclust.objectives.Objective`, as a class or untrained.
         linkage: ``exp`` (alpha is learned), ``single``, ``average``, ``complete``; or alpha, as a
             number or in an `supclust.hac.ExpLinkHAC`.
@@ -63,11 +64,13 @@ class SupervisedHAC(BaseEstimator):
         dev_fraction: share of the blocks, or of the clusters where there is one block, on which
             training is stopped and the cut chosen. ``None``: 0.15 of the blocks, 0.4 of the
             clusters. 0, or fewer than 4 clusters in one block: the training data serve for both.
-        max_epochs: cap on passes over the blocks. ``None``: 500 for points, 200 for pairs.
-        lr: learning rate. ``None``: 0.01.
-        weight_decay: L2 factor. ``None``: 0.01 for points, 0.001 for pairs.
-        alpha_lr: learning rate of alpha. ``None``: 0.01.
-        recipe: further settings by name, as in `supclust.objectives.Recipe`, and ``step_unit``.
+        max_epochs: cap on passes over the blocks. ``None``: that of the recipe; 60.
+        lr: learning rate. ``None``: that of the recipe; 0.02.
+        weight_decay: L2 factor. ``None``: that of the recipe; 0.6, towards the start.
+        alpha_lr: learning rate of alpha. ``None``: that of the recipe; 0.02.
+        recipe: ``best`` (``None``): a start in closed form, trained from there where that is better
+            on held-out clusters. ``paper``: trained from random values. Or ``best`` with further
+            settings by name, as in `supclust.objectives.Recipe`, and ``step_unit``.
         precision: bits of the numbers, 32 or 64.
         accelerator: ``cpu`` or ``gpu``, for training.
         random_state: seed of initial values, order and what is held out; 0 is that of ``train.py``.
@@ -106,7 +109,7 @@ class SupervisedHAC(BaseEstimator):
         lr: float | None = None,
         weight_decay: float | None = None,
         alpha_lr: float | None = None,
-        recipe: Mapping[str, Any] | None = None,
+        recipe: Mapping[str, Any] | str | None = None,
         precision: int = 32,
         accelerator: str = "cpu",
         random_state: Any = 0,

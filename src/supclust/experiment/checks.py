@@ -49,6 +49,7 @@ SCHEMA: dict[str, Any] = {
     "trainer.max_epochs": Count,
     "trainer.purity_every": Count | None,
     "trainer.threads": Count | None,
+    "recipe.name": Literal["paper", "best"],
     **{f"recipe.{name}": annotation for name, annotation in RECIPE_SETTINGS.items()},
     "logger.tags": Names,
 }

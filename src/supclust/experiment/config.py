@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from omegaconf import DictConfig, OmegaConf
 
 from supclust.experiment.checks import check_config, splits_of, value_at
-from supclust.objectives import OBJECTIVES
+from supclust.model.recipe import BEST, CLOSED_FORM, DEFAULTS
+from supclust.objectives import BASELINES, OBJECTIVES
+from supclust.objectives.recipe import Recipe
 
 if TYPE_CHECKING:
     from supclust.data.block import Kind
@@ -40,6 +42,7 @@ class Settings:
         methods: linkages to evaluate.
         dissimilarity: name, and options of an encoder.
         recipe: settings of loss and optimiser, see `supclust.objectives.Recipe`, and step_unit.
+        recipe_name: ``paper`` or ``best``.
         trainer: accelerator, precision, max_epochs, purity_every, threads.
         logger: name, and options of W&B.
         targets: group -> what `build` instantiates: ``_target_`` and arguments.
@@ -60,6 +63,7 @@ class Settings:
     methods: tuple[str, ...]
     dissimilarity: dict[str, Any]
     recipe: dict[str, Any]
+    recipe_name: Literal["paper", "best"]
     trainer: dict[str, Any]
     logger: dict[str, Any]
     targets: dict[str, dict[str, Any]]
@@ -93,20 +97,23 @@ class Settings:
         if asked is None:
             asked = "all" if multirun else 0
         splits = splits_of(asked, int(config["dataset"]["n_splits"]))
+        name = _recipe_name(config)
+        best = {"recipe": "best"} if name == "best" else {}
         return cls(
             dataset=_values(config["dataset"]),
             objective=config["objective"]["name"],
             linkage=config["linkage"]["name"],
             methods=tuple(config["linkage"]["methods"]),
             dissimilarity=_values(config["dissimilarity"]),
-            recipe=_values(config["recipe"]),
+            recipe={k: v for k, v in _values(config["recipe"]).items() if k != "name"},
+            recipe_name=name,
             trainer=_values(config["trainer"]),
             logger=_values(config["logger"]),
             targets={group: _target(group, config.get(group, {})) for group in _NOT_ARGUMENTS},
             splits=splits,
             splits_text="all" if asked == "all" else ",".join(map(str, splits)),
             seed=int(config["seed"]),
-            axes={key: value_at(config, key) for key in config["axes"]},
+            axes={**best, **{key: value_at(config, key) for key in config["axes"]}},
             data=Path(paths["data"]),
             outputs=Path(paths["outputs"]),
             cache=None if paths["cache"] in (None, "null") else Path(paths["cache"]),
@@ -181,6 +188,7 @@ class Settings:
             **self._objective_options(),
             "dissimilarity": self.dissimilarity,
             "recipe": self.recipe,
+            **({"recipe_name": "best"} if self.recipe_name == "best" else {}),
             "max_epochs": self.trainer["max_epochs"],
             "precision": self.trainer["precision"],
             "accelerator": self.trainer["accelerator"],
@@ -248,17 +256,27 @@ def _slug(value: Any) -> str:
     return f"{text[:24]}-{hashlib.sha256(str(value).encode()).hexdigest()[:10]}"
 
 
+def _recipe_name(config: Mapping[str, Any]) -> Literal["paper", "best"]:
+    """The recipe in force: ``best`` needs a start in closed form, and baselines have no recipe."""
+    if config["recipe"].get("name") != "best" or config["objective"]["name"] in BASELINES:
+        return "paper"
+    return "best" if config["dissimilarity"]["name"] in ("auto", *CLOSED_FORM) else "paper"
+
+
 def _paper_value(key: str, *, _root_: DictConfig) -> Any:
-    """``${paper:lr}``: the data set's setting in recipes.yaml, unless the objective has its own."""
+    """``${paper:lr}``: the data set's setting in recipes.yaml, unless the objective has its own.
+
+    Under ``recipe=best``, where it is in force, that of `supclust.model.recipe.BEST`.
+    """
+    if _recipe_name(cast("Mapping[str, Any]", _root_)) == "best":
+        return BEST["max_epochs" if key == "epochs" else key]
     row = _root_.paper[_root_.dataset.name]
     exceptions = row["except"].get(_root_.objective.name) or {}
-    return exceptions.get(key, row[key])
+    return {"tolerance": Recipe.tolerance, **row, **exceptions}[key]
 
 
 def _default_recipe(kind: str) -> dict[str, Any]:
     """``${default_recipe:vectors}``: a row of recipes.yaml, for users' own data of a kind."""
-    from supclust.model.recipe import DEFAULTS
-
     row = dict(DEFAULTS[cast("Kind", kind)])
     return {"epochs": row.pop("max_epochs"), **row, "except": {}}
 

@@ -191,7 +191,12 @@ class Job:
         assert training.folder is not None
         (parts,) = parts_of(self.settings, self.dataset, [split])
         seed, methods = self.settings.seed, self.settings.methods
-        scores = evaluate(training, parts, methods, alpha, seed=seed, split=split)
+        scores = evaluate(
+            *(training, parts, methods, alpha),
+            seed=seed,
+            split=split,
+            cut_on_train=self.settings.recipe_name == "best",
+        )
         logger.dendrogram(training, parts.test, alpha)
         return self._write(
             split,

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from supclust.experiment.sweep import Sweep
 
 # Settings that name the folder already, or have no influence on numbers.
-_NAMED = ("dataset", "objective", "linkage", "split", "seed", "axes", "logger", "dataset.path")
+_NAMED = (
+    *("dataset", "objective", "linkage", "recipe", "split", "seed", "axes", "logger"),
+    "dataset.path",
+)
 _logger = logging.getLogger(__name__)
 _running: list[SweepCallback] = []
 

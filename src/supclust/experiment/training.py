@@ -35,6 +35,7 @@ def options_of(settings: Settings) -> FitOptions:
         objective=_factory(settings, "objective", settings.objective),
         dissimilarity=dissimilarity,
         recipe={**settings.recipe, "max_epochs": settings.trainer["max_epochs"]},
+        recipe_name=settings.recipe_name,
         seed=settings.seed,
         precision=settings.trainer["precision"],
         accelerator=settings.trainer["accelerator"],

@@ -43,13 +43,15 @@ def evaluate(
     *,
     seed: int = 0,
     split: int = 0,
+    cut_on_train: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """Scores of one split under every linkage.
 
-    The threshold is the cut with the best pairwise F1 on the dev blocks, counts pooled over them;
-    purity is averaged over blocks. Top-down trees (``rsc``, ``random``) have no heights to cut at
-    and are scored by purity only, and on test only: nothing is chosen on dev for them, and the
-    sparsest cut takes longer than all other linkages together.
+    The threshold is the cut with the best pairwise F1 on the dev blocks (and the training blocks,
+    if these are to count as well), counts pooled over them; purity is averaged over blocks.
+    Top-down trees (``rsc``, ``random``) have no heights to cut at and are scored by purity only,
+    and on test only: nothing is chosen on dev for them, and the sparsest cut takes longer than all
+    other linkages together.
 
     Args:
         model: trained on the split; its own linkage and cut are not used.
@@ -58,6 +60,7 @@ def evaluate(
         alpha: of ``exp``; may be ``None`` if that is not among the methods.
         seed: of random and sparsest-cut trees.
         split: number of the split, which random trees depend on.
+        cut_on_train: whether thresholds are chosen on train and dev instead of dev alone.
 
     Returns:
         {linkage: {alpha, threshold, dev: {...}, test: {...}}}.
@@ -65,9 +68,10 @@ def evaluate(
     alphas = {method: _alpha_of(method, alpha) for method in methods}
     cutting = {method: value for method, value in alphas.items() if value is not None}
     dev = trees(model, parts.dev, cutting)
+    train = trees(model, parts.train if cut_on_train else (), cutting)
     test = trees(model, parts.test, alphas, seed=seed, split=split)
     return {
-        method: {"alpha": value, **_scores(dev.get(method), test[method])}
+        method: {"alpha": value, **_scores(dev.get(method), test[method], train.get(method, []))}
         for method, value in alphas.items()
     }
 
@@ -106,14 +110,19 @@ def trees(
     return scored
 
 
-def choose_cut(model: TrainedModel, blocks: Sequence[Block]) -> TrainedModel:
+def choose_cut(
+    model: TrainedModel, blocks: Sequence[Block], more: Sequence[Block] = ()
+) -> TrainedModel:
     """The model with the threshold that has the best pairwise F1 on the blocks, counts pooled.
 
     Args:
         model: with linkage and alpha.
         blocks: labelled; their scores go into the record as ``dev``.
+        more: labelled blocks on which the threshold is chosen as well.
     """
-    threshold, scores = _best_cut(trees(model, blocks, {"exp": model.alpha})["exp"])
+    alphas = {"exp": model.alpha}
+    others = trees(model, more, alphas)["exp"]
+    threshold, scores = _best_cut(trees(model, blocks, alphas)["exp"], others)
     return replace(model, threshold=threshold, record={**model.record, "dev": scores})
 
 
@@ -143,20 +152,25 @@ def _random_tree(block: Block, seed: int, split: int) -> NDArray[np.float64]:
     return random_tree(block.n, np.random.default_rng([seed, split, crc32(block.name.encode())]))
 
 
-def _scores(dev: list[ScoredTree] | None, test: list[ScoredTree]) -> dict[str, Any]:
-    """Threshold from dev where there is any; purity, precision, recall and F1 of either part."""
+def _scores(
+    dev: list[ScoredTree] | None, test: list[ScoredTree], train: Sequence[ScoredTree] = ()
+) -> dict[str, Any]:
+    """Threshold from dev (and train) where there is any; scores of dev and test."""
     threshold, dev_scores = None, {"dendrogram_purity": None, **_flat_scores([], None)}
     if dev is not None:
-        threshold, dev_scores = _best_cut(dev)
+        threshold, dev_scores = _best_cut(dev, train)
     purities = (purity_from_merges(merge_pairs(scored.tree, scored.labels)) for scored in test)
     test_scores = {"dendrogram_purity": mean_purity(purities).mean, **_flat_scores(test, threshold)}
     return {"threshold": threshold, "dev": dev_scores, "test": test_scores}
 
 
-def _best_cut(scored: Sequence[ScoredTree]) -> tuple[float, dict[str, float | None]]:
-    """The threshold with the best pooled pairwise F1, and the scores there."""
+def _best_cut(
+    scored: Sequence[ScoredTree], more: Sequence[ScoredTree] = ()
+) -> tuple[float, dict[str, float | None]]:
+    """The threshold with the best F1 pooled over the trees and more, and their scores there."""
     merges = [merge_pairs(one.tree, one.labels) for one in scored]
-    threshold = best_of_curve(curve_from_merges(merges)).threshold
+    others = [merge_pairs(one.tree, one.labels) for one in more]
+    threshold = best_of_curve(curve_from_merges([*merges, *others])).threshold
     purity = mean_purity(map(purity_from_merges, merges)).mean
     return threshold, {"dendrogram_purity": purity, **_flat_scores(scored, threshold)}
 

@@ -13,23 +13,28 @@ from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
+from numpy.typing import NDArray
 
 from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.hac.family import alpha_of
+from supclust.model.best import BestFit, fit_best
 from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
 from supclust.model.options import FitOptions as FitOptions
 from supclust.model.options import (
     build_baseline,
     build_objective,
+    closed_form_start,
     linkage_and_alpha,
+    objective_name,
     spec_of_options,
+    step_unit,
 )
 from supclust.model.recipe import AUTO_MARGIN, complete_recipe, starting_distance
 from supclust.model.selection import choose_alpha
-from supclust.model.spec import set_weights, spec_of_name
+from supclust.model.spec import Weights, set_weights, spec_of_name
 from supclust.model.trained import TrainedModel
 from supclust.objectives import Baseline, Objective, fit_alpha, quiet_trainer
 from supclust.objectives.history import curves
@@ -69,14 +74,25 @@ def fit_splits(
             _computed(baseline, part, feature_names, options, split)
             for part, split in zip(parts, splits, strict=True)
         ]
+    kind, d = parts[0].train[0].kind, len(feature_names)
+    name = closed_form_start(options, kind, d)
+    if name is not None:
+        start = time.perf_counter()
+        fits = fit_best(parts, options, name, trainer=trainer, ckpt_path=ckpt_path)
+        seconds = time.perf_counter() - start
+        spec = spec_of_name(name, kind, d)
+        return [
+            _best_model(fit, spec, feature_names, options, split, seconds / len(parts))
+            for fit, split in zip(fits, splits, strict=True)
+        ]
     objective, settings = build_objective(options, parts, splits)
     data = _data(objective, settings, parts, options)
     trainer = trainer or make_trainer(options, settings["max_epochs"])
     start = time.perf_counter()
     trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
     seconds = time.perf_counter() - start
-    objective, kind = objective.cpu(), parts[0].train[0].kind
-    spec = spec_of_options(options, objective.dissimilarity, kind, len(feature_names))
+    objective = objective.cpu()
+    spec = spec_of_options(options, objective.dissimilarity, kind, d)
     return [
         TrainedModel.from_module(
             objective.dissimilarity,
@@ -145,8 +161,10 @@ def fit_model(
     _check(train, feature_names)
     linkage, alpha = linkage_and_alpha(options.linkage)
     parts = [DatasetSplit(tuple(train), tuple(dev), ())]
-    settings = complete_recipe(train[0].kind, options.recipe)
-    if settings["threshold"] == "auto":
+    kind, d = train[0].kind, len(feature_names)
+    best = closed_form_start(options, kind, d) is not None and build_baseline(options) is None
+    settings = complete_recipe(kind, options.recipe, "best" if best else "paper")
+    if settings["threshold"] == "auto" and not best:
         unit = starting_distance(train)
         numbers = {"threshold": unit, "margin": AUTO_MARGIN * unit}
         settings |= numbers
@@ -168,7 +186,8 @@ def fit_model(
         "versions": numerical_versions(),
     }
     model = replace(model, linkage=linkage, alpha=alpha_of(linkage, alpha))
-    model = choose_cut(replace(model, record={**model.record, **facts}), dev or train)
+    model = replace(model, record={**model.record, **facts})
+    model = choose_cut(model, dev or train, train if dev and best else ())
     return replace(model, record={**model.record, "spread": spread(model, dev or train)})
 
 
@@ -182,20 +201,44 @@ def _computed(
     """The model of a baseline, with the best alpha of the grid."""
     start, kind = time.perf_counter(), part.train[0].kind
     baseline.check_kind(kind)
-    weights = baseline.fit(part.train)
-    floats = np.float64 if options.precision == 64 else np.float32
-    model = TrainedModel(
-        spec_of_name(baseline.dissimilarity, kind, len(feature_names)),
-        {
-            name: array.astype(floats) if array.dtype.kind == "f" else array
-            for name, array in weights.items()
-        },
-        baseline.name,
-        tuple(feature_names),
-    )
+    weights = _in_precision(baseline.fit(part.train), options)
+    spec = spec_of_name(baseline.dissimilarity, kind, len(feature_names))
+    model = TrainedModel(spec, weights, baseline.name, tuple(feature_names))
     alpha = choose_alpha(model, [*part.train, *part.dev])
     record = {"split": split, "splits_together": 1, "epochs": 0, "alpha": alpha, **curves([], 0)}
     return replace(model, record={**record, "seconds": time.perf_counter() - start})
+
+
+def _best_model(
+    fit: BestFit,
+    spec: Mapping[str, Any],
+    feature_names: Sequence[str],
+    options: FitOptions,
+    split: int,
+    seconds: float,
+) -> TrainedModel:
+    """The model of one split that was fitted by the recipe ``best``."""
+    history = fit.objective.history if fit.objective else []
+    record = {
+        "split": split,
+        "epochs": fit.epochs,
+        "seconds": seconds,
+        "alpha": fit.alpha,
+        "recipe_name": "best",
+        **fit.record,
+        **curves(history, fit.position),
+    }
+    name, weights = objective_name(options), _in_precision(fit.weights, options)
+    return TrainedModel(spec, weights, name, tuple(feature_names), record=record)
+
+
+def _in_precision(weights: Mapping[str, NDArray[Any]], options: FitOptions) -> Weights:
+    """Weights with floats in the precision of the options."""
+    floats = np.float64 if options.precision == 64 else np.float32
+    return {
+        name: array.astype(floats) if array.dtype.kind == "f" else array
+        for name, array in weights.items()
+    }
 
 
 def _record(objective: Objective, position: int, seconds: float) -> dict[str, Any]:
@@ -236,6 +279,6 @@ def _data(
         parts,
         objective.splits,
         seed=options.seed,
-        step_unit=settings["step_unit"] if objective.takes_cluster_steps else "block",
+        step_unit=step_unit(objective, settings),
         dtype=options.dtype,
     )

@@ -6,17 +6,18 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
 
 from supclust.data.block import Kind
+from supclust.data.datamodule import StepUnit
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Dissimilarity
 from supclust.hac.family import METHODS, check_alpha
 from supclust.hac.module import ExpLinkHAC
-from supclust.model.recipe import complete_recipe, make_recipe, starting_distance
+from supclust.model.recipe import CLOSED_FORM, complete_recipe, make_recipe, starting_distance
 from supclust.model.spec import (
     build_class,
     build_module,
@@ -40,6 +41,8 @@ class FitOptions:
             `Dissimilarity` of one model; or a network that embeds points.
         recipe: settings that differ from the defaults for the kind of data
             (`supclust.model.recipe`), ``max_epochs`` and ``step_unit`` among them.
+        recipe_name: ``paper``: trained from random values. ``best``: `supclust.model.best`, where
+            objective and dissimilarity have a start in closed form; else as ``paper``.
         seed: of initial values, order of steps and sampling.
         precision: bits, 32 or 64.
         accelerator: ``cpu`` or ``gpu``.
@@ -49,6 +52,7 @@ class FitOptions:
     linkage: str | float | ExpLinkHAC = "exp"
     dissimilarity: str | partial[Dissimilarity] | Dissimilarity | nn.Module = "auto"
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    recipe_name: Literal["paper", "best"] = "paper"
     seed: int = 0
     precision: int = 32
     accelerator: str = "cpu"
@@ -81,19 +85,52 @@ def build_objective(
     settings = complete_recipe(block.kind, options.recipe)
     if isinstance(options.objective, Objective):
         return _copy_of(options.objective, options).to(dtype=options.dtype), settings
-    given = options.objective
-    make: Any = objective_class(given) if isinstance(given, str) else given
+    make = objective_factory(options)
+    automatic = settings["threshold"] == "auto"
+    units = [starting_distance(part.train) for part in parts] if automatic else None
+    module = build_dissimilarity(options, block.kind, block.d, splits)
+    objective = make(module, make_recipe(settings), seed=options.seed, units=units)
+    return objective.to(dtype=options.dtype), settings
+
+
+def objective_factory(options: FitOptions) -> Callable[..., Objective]:
+    """What makes the objective of a dissimilarity and a recipe: a class, or a function."""
+    given: Any = options.objective
+    make = objective_class(given) if isinstance(given, str) else given
     wrong = isinstance(make, type) and not issubclass(make, Objective)
     if not callable(make) or wrong:
         raise ValueError(
             "objective must be a name, an Objective or a class of one; "
             f"received {type(given).__name__}."
         )
-    automatic = settings["threshold"] == "auto"
-    units = [starting_distance(part.train) for part in parts] if automatic else None
-    module = build_dissimilarity(options, block.kind, block.d, splits)
-    objective: Objective = make(module, make_recipe(settings), seed=options.seed, units=units)
-    return objective.to(dtype=options.dtype), settings
+    factory: Callable[..., Objective] = make
+    return factory
+
+
+def objective_name(options: FitOptions) -> str:
+    """Name of the objective of the options."""
+    make = objective_factory(options)
+    return str(getattr(make.func if isinstance(make, partial) else make, "name", "custom"))
+
+
+def step_unit(objective: Objective, settings: Mapping[str, Any]) -> StepUnit:
+    """What one step is about: clusters only where the objective takes such steps."""
+    unit: StepUnit = settings["step_unit"]
+    return "block" if unit == "cluster" and not objective.takes_cluster_steps else unit
+
+
+def closed_form_start(options: FitOptions, kind: Kind, d: int) -> str | None:
+    """Name of the dissimilarity that ``recipe_name="best"`` starts in closed form, if it has one.
+
+    ``None``: it is to be trained from random values.
+    """
+    given = options.dissimilarity
+    if options.recipe_name != "best" or isinstance(options.objective, Objective):
+        return None
+    if isinstance(given, partial):
+        given = "" if given.keywords else getattr(given.func, "name", "")
+    name = spec_of_name(given, kind, d)["name"] if isinstance(given, str) and given else ""
+    return name if name in CLOSED_FORM else None
 
 
 def build_baseline(options: FitOptions) -> Baseline | None:

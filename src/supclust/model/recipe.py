@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal
 
 from supclust.data.block import Block, Kind
 from supclust.objectives.recipe import SETTINGS, Recipe
@@ -37,14 +37,34 @@ DEFAULTS: dict[Kind, dict[str, Any]] = {
 }
 """Per kind of data; conf/recipes.yaml refers to it. All other settings are those of `Recipe`."""
 
+CLOSED_FORM = ("mahalanobis", "linear", "stacked")
+"""Dissimilarities with a start in closed form, which ``recipe=best`` needs."""
+BEST: dict[str, Any] = {
+    "max_epochs": 60,
+    "lr": 0.02,
+    "weight_decay": 0.6,
+    "alpha_lr": 0.02,
+    "threshold": "auto",
+    "margin": "auto",
+    "step_unit": "all",
+    "ties": "one",
+    "tolerance": 0.0,
+}
+"""Of ``recipe=best``, see `supclust.model.best`. The weights are offsets from a start in closed
+form, so weight decay w is a penalty w/2 |offset|^2; ``auto`` is the cut of the start for points
+(with a tenth of it as the margin), 0 and 0.5 for pairs."""
 
-def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+
+def complete_recipe(
+    kind: Kind, given: Mapping[str, Any], recipe: Literal["paper", "best"] = "paper"
+) -> dict[str, Any]:
     """The default recipe of a kind of data with the given settings instead of its own.
 
     Args:
         kind: ``vectors`` or ``pairs``.
         given: settings by name; ``None`` stands for the default, except for ``threshold`` and
             ``margin``, where it means a loss without hinges.
+        recipe: whose defaults they are.
 
     Returns:
         Every setting of `Recipe`, ``max_epochs`` and ``step_unit``, checked.
@@ -52,7 +72,8 @@ def complete_recipe(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
     >>> complete_recipe("pairs", {"lr": 0.1, "alpha_lr": None})["alpha_lr"]
     0.01
     """
-    values = {field.name: field.default for field in fields(Recipe)} | DEFAULTS[kind]
+    values = {field.name: field.default for field in fields(Recipe)}
+    values |= BEST if recipe == "best" else DEFAULTS[kind]
     unknown = [name for name in given if name not in values]
     if unknown:
         raise ValueError(

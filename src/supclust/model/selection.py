@@ -1,4 +1,4 @@
-"""Choices by scores of trees: alpha from a grid.
+"""Choices by scores of trees: alpha from a grid, and candidates by cross-validation over clusters.
 
 A score is dendrogram purity plus half of the best pairwise F1 of a cut.
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.block import Block
+from supclust.data.block import Block, encode_labels
 from supclust.hac import linkages
 from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
 from supclust.metrics.threshold import best_of_curve, curve_from_merges
@@ -21,6 +21,10 @@ from supclust.model.trained import TrainedModel
 ALPHAS = (-math.inf, -60.0, -30.0, -20.0, -15.0, -11.0, -8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0,
           math.inf)  # fmt: skip
 """Alphas that are tried, in units of one over the typical dissimilarity (`unit_of`)."""
+HALVINGS = 4
+CLEAR = 2.0
+"""Standard errors by which a challenger has to be better than the preferred candidate."""
+FOLD_STREAM = 301  # kind of random numbers drawn from the seed
 MAX_POINTS = 1500
 """Points of a block that a choice reads; of a larger block, those of some of its clusters."""
 
@@ -59,6 +63,14 @@ def score_grid(squares: Squares, labels: Sequence[NDArray[np.int64]], unit: floa
     return Grid(np.array(purity), np.array(f1))
 
 
+def score_trees(squares: Squares, labels: Sequence[NDArray[np.int64]], alpha: float) -> float:
+    """Purity plus half of the best F1 of blocks under one alpha."""
+    trees = linkages(squares, "exp", alpha=alpha)
+    merges = [merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
+    purity = mean_purity(map(purity_from_merges, merges)).mean
+    return float(np.nan_to_num(purity)) + best_of_curve(curve_from_merges(merges)).f1 / 2
+
+
 def smoothed(values: Floats) -> Floats:
     """Weighted means 1-2-1 of neighbours; an end counts as its own neighbour.
 
@@ -95,3 +107,112 @@ def sampled(block: Block, limit: int = MAX_POINTS) -> Block:
     order = np.random.default_rng(block.n).permutation(len(sizes))
     chosen = order[: max(2, int(np.searchsorted(np.cumsum(sizes[order]), limit)))]
     return block.select(np.flatnonzero(np.isin(block.labels, chosen)), block.name)
+
+
+class Fold(NamedTuple):
+    """Labelled blocks to fit a candidate on, and others to score it on."""
+
+    fit: tuple[Block, ...]
+    held_out: tuple[Block, ...]
+
+
+def halvings(train: Sequence[Block], dev: Sequence[Block], seed: int) -> list[Fold]:
+    """Train | dev and `HALVINGS` random halvings of both together, each in both directions."""
+    given = [Fold(tuple(train), tuple(dev)), Fold(tuple(dev), tuple(train))] if dev else []
+    rng = np.random.default_rng([seed, FOLD_STREAM])
+    pool = pooled(train, dev)
+    return [*given, *(fold for _ in range(HALVINGS) for fold in deal(pool, 2, rng))]
+
+
+def guard_folds(train: Sequence[Block], dev: Sequence[Block], seed: int) -> list[Fold]:
+    """Four folds of train and dev together, or one per block where there are two to five."""
+    pool = pooled(train, dev)
+    few = 2 <= len(pool) <= 5
+    rng = np.random.default_rng([seed, FOLD_STREAM, 1])
+    return deal(pool, len(pool) if few else 4, rng, whole_blocks=len(pool) > 1)
+
+
+def pooled(train: Sequence[Block], dev: Sequence[Block]) -> list[Block]:
+    """All blocks; those of one block of points, divided for holding out, are put together again."""
+    blocks = [*train, *dev]
+    if len(train) == len(dev) == 1 and train[0].kind == "vectors":
+        names = [f"{k}/{b.cluster_names[c]}" for k, b in enumerate(blocks) for c in b.labels]
+        labels, cluster_names = encode_labels(names)
+        ids = tuple(f"{k}/{point}" for k, block in enumerate(blocks) for point in block.ids)
+        features = np.concatenate([block.features for block in blocks])
+        return [Block("train and dev", ids, labels, "vectors", features, cluster_names)]
+    return blocks
+
+
+def deal(
+    blocks: Sequence[Block], k: int, rng: np.random.Generator, *, whole_blocks: bool | None = None
+) -> list[Fold]:
+    """Deal blocks out into k parts; each fold holds out one part.
+
+    Args:
+        blocks: labelled.
+        k: number of parts.
+        rng: of the order.
+        whole_blocks: whether units are blocks, or clusters of each block. Default: blocks where
+            there are at least two for each part.
+
+    Returns:
+        The folds whose two sides both have pairs within and across clusters.
+    """
+    if len(blocks) >= 2 * k if whole_blocks is None else whole_blocks:
+        part_of = np.arange(len(blocks)) % k
+        rng.shuffle(part_of)
+        sides = [
+            [tuple(b for b, part in zip(blocks, part_of, strict=True) if (part == i) == out)
+             for out in (False, True)]
+            for i in range(k)
+        ]  # fmt: skip
+    else:
+        parts = [np.arange(block.n_clusters) % k for block in blocks]
+        for part in parts:
+            rng.shuffle(part)
+        sides = [
+            [tuple(_of_clusters(b, np.flatnonzero((part == i) == out))
+                   for b, part in zip(blocks, parts, strict=True) if ((part == i) == out).any())
+             for out in (False, True)]
+            for i in range(k)
+        ]  # fmt: skip
+    folds = [Fold(fit, held_out) for fit, held_out in sides]
+    return [fold for fold in folds if all(map(_is_informative, fold))]
+
+
+def _of_clusters(block: Block, codes: NDArray[np.int64]) -> Block:
+    return block.select(np.flatnonzero(np.isin(block.labels, codes)))
+
+
+def _is_informative(blocks: Sequence[Block]) -> bool:
+    return any(block.n_clusters > 1 for block in blocks) and any(
+        block.n_clusters < block.n for block in blocks
+    )
+
+
+class Comparison(NamedTuple):
+    """A challenger beside the candidate that is preferred unless it is clearly worse."""
+
+    mean: float
+    """Of the differences of their scores over folds, challenger minus preferred."""
+    error: float
+    """Standard error of the mean; infinite for fewer than two folds."""
+    folds: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the challenger is better by more than `CLEAR` standard errors."""
+        return self.mean > max(CLEAR * self.error, 1e-9)
+
+
+def compare(challenger: Sequence[float], preferred: Sequence[float]) -> Comparison:
+    """Compare the scores of two candidates on the same folds.
+
+    >>> compare([0.9, 0.8, 0.9], [0.5, 0.5, 0.4]).is_clear
+    True
+    """
+    differences = np.subtract(challenger, preferred)
+    n = len(differences)
+    error = float(differences.std(ddof=1)) / n**0.5 if n > 1 else math.inf
+    return Comparison(float(differences.mean()) if n else 0.0, error, n)

@@ -23,10 +23,11 @@ from supclust.objectives.stopping import GRADIENT, Plateau
 class Objective(SplitModule):
     """Trains S dissimilarities together, each as if alone.
 
-    Every step of the optimiser takes one block (or cluster) of every split; the losses add up, so
-    each split gets its own gradient, and only splits that have a block in the step and have not
-    stopped are updated (`SplitAdamRows`). A split stops by `Plateau` on its dev loss (training loss
-    where it has no dev blocks) and keeps its parameters from then on.
+    Every step of the optimiser takes one block (or cluster, or the mean over all blocks) of every
+    split; the losses of splits add up, so each split gets its own gradient, and only splits that
+    have a block in the step and have not stopped are updated (`SplitAdamRows`). A split stops by
+    `Plateau` on its dev loss (training loss where it has no dev blocks) and keeps its parameters
+    from then on.
 
     Fit it with a `BlockDataModule` of the same splits. Where the trainer does not validate after an
     epoch, the objective computes the dev losses alone, which the stopping rule needs.
@@ -116,14 +117,14 @@ class Objective(SplitModule):
     def training_step(self, batches: Sequence[BlockBatch], batch_idx: int) -> None:
         """One step of the optimiser for every active split in the batches."""
         self.zero_grad()
-        present = torch.zeros_like(self.stopping.active)
+        models = torch.cat([batch.split_of_block for batch in batches])
+        blocks = torch.bincount(models, minlength=len(self.splits))  # (S,) in this step
         for batch in batches:
             parts = self.loss_parts(batch)
             if parts.total.requires_grad:  # degenerate blocks may not depend on any parameter
-                self.manual_backward(parts.total.sum())
-            present[batch.split_of_block] = True
+                self.manual_backward((parts.total / blocks[batch.split_of_block]).sum())
             self._train_sums.add(batch.split_of_block, parts)
-        active = present & self.stopping.active
+        active = (blocks > 0) & self.stopping.active
         optimizer: Any = self.optimizers()
         bad = torch.tensor(self._rows.step(active, optimizer.step), dtype=torch.int64)
         for batch in batches if len(bad) else ():

@@ -70,7 +70,7 @@ SETTINGS: dict[str, Any] = {
     **get_type_hints(Recipe, include_extras=True),
     "threshold": Number | Literal["auto"] | None,
     "margin": NonNegative | Literal["auto"] | None,
-    "step_unit": Literal["block", "cluster"],
+    "step_unit": Literal["block", "cluster", "all"],
 }
 """Settings of training with their legal values; ``auto``: relative to the data, see
 `supclust.model.recipe`."""
