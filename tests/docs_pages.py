@@ -17,6 +17,9 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 RUN = "<!-- tests run this page -->"
 """Marks a page whose ``python`` blocks, and ``supclust`` commands in ``bash`` blocks, are run."""
 
+NEEDS = re.compile(r"<!-- needs data: (\w+) -->")
+"""Names a folder of real data below SUPCLUST_DATA, without which the page is not run."""
+
 _FENCE = re.compile(r"^```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^```[ ]*$", re.M | re.S)
 _INDENTED = re.compile(r"^ {4}((?:supclust|python train\.py|make) [^\n]*)$", re.M)
 _INLINE = re.compile(r"`((?:supclust|python train\.py|make) [^`\n]+)`")

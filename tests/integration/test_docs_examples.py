@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from docs_pages import DOCS, PAGES, RUN, fences, name_of, run_page
+from docs_pages import DOCS, NEEDS, PAGES, RUN, fences, name_of, run_page
 from supclust.data.sets import registry
 
 RUNNING = [page for page in PAGES if RUN in page.read_text(encoding="utf-8")]
@@ -21,6 +22,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_a_page_shows_is_what_happens(
     page: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    needed = NEEDS.search(page.read_text(encoding="utf-8"))
+    if needed:
+        folder = Path(os.environ.get("SUPCLUST_DATA", "")) / needed[1]
+        if not os.environ.get("SUPCLUST_DATA") or not folder.is_dir():
+            pytest.skip(f"needs real data: set SUPCLUST_DATA to a folder that holds {needed[1]}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SUPCLUST_CACHE", str(cache))
     monkeypatch.setattr(registry, "SPECS", dict(registry.SPECS))  # a page adds a data set
