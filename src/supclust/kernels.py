@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+try:
+    from numba import njit
+except ValueError as problem:  # of its environment variables, without naming them
+    raise ValueError(
+        f"Numba refuses its settings ({problem}). Correct the environment variables NUMBA_..., "
+        "for example NUMBA_NUM_THREADS."
+    ) from None
 from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, overload
@@ -35,8 +43,9 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if _DISABLED:
         return np.errstate(all="ignore")(function)  # compiled code does not warn either
     dispatcher = njit(nogil=True, **options)(function)
-    dispatcher._cache = _Cache(function)
-    dispatcher._cache.dispatcher = dispatcher
+    with suppress(RuntimeError):  # no folder for a cache can be written
+        dispatcher._cache = _Cache(function)
+        dispatcher._cache.dispatcher = dispatcher
     return dispatcher
 
 
@@ -79,7 +88,8 @@ class _Cache(FunctionCache):
 
     def _save_overload(self, signature: Any, data: Any) -> None:
         self._stamp()
-        super()._save_overload(signature, data)
+        with suppress(OSError):  # a cache that cannot be written costs time, not the result
+            super()._save_overload(signature, data)
 
 
 def source_stamp(function: Callable[..., Any]) -> str:

@@ -33,6 +33,7 @@ def run(*arguments: object) -> Ended:
     try:
         with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
             warnings.simplefilter("always")
+            warnings.simplefilter("ignore", ResourceWarning)  # users do not see it
             try:
                 code = main([str(word) for word in arguments])
             except SystemExit as stop:  # argparse

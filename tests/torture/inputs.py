@@ -50,14 +50,33 @@ class Inputs:
         return paths
 
     @cached_property
+    def long_table(self) -> Path:
+        """Records in 3,000 blocks, which are clustered in several chunks."""
+        header, *lines = self.tables["records"].read_text().splitlines()
+        path = self.folder / "long.csv"
+        rows = (line.replace(",b", f",{k}-b") for k in range(750) for line in lines)
+        path.write_text("\n".join([header, *rows]) + "\n")
+        return path
+
+    @cached_property
+    def edges(self) -> Path:
+        """Scored pairs of 20,000 records."""
+        rng = np.random.default_rng(2)
+        path = self.folder / "edges.csv"
+        rows = [f"{i},{i + 1 + i % 2},{p:.4f}" for i, p in enumerate(rng.random(40_000))]
+        path.write_text("\n".join(["id_a,id_b,dissimilarity", *rows]) + "\n")
+        return path
+
+    @cached_property
     def models(self) -> dict[str, Path]:
         """Folders of a model of the records and of one of the vectors."""
         compared = RecordComparisons((Comparison("name", "text"), Comparison("year", "number")))
         stored = {"block": "block", "id": "id", "label": "who", "comparisons": compared.to_json()}
-        weight = np.array([-1, -1, -1, 0.1], np.float32)
+        d = len(compared.feature_names)
+        weight = np.full(d, -3 / d, np.float32)
         bias = np.float32(2)
         linear = TrainedModel(
-            {"name": "linear", "kind": "pairs", "d": 4},
+            {"name": "linear", "kind": "pairs", "d": d},
             {
                 **{"weight": weight, "average_weight": weight},
                 **{"bias": np.array(bias), "average_bias": np.array(bias)},

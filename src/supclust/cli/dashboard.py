@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     """Save the workspace, or write its definition."""
     import os
 
-    from supclust.data.files import write_json
+    from supclust.data.files import require_output, write_json
     from supclust.experiment.dashboard import build_workspace, definition
 
     entity = options.entity or os.environ.get("WANDB_ENTITY")
@@ -42,6 +42,8 @@ def run(options: argparse.Namespace) -> int:
             "a W&B user or team is needed; received none. "
             "Pass --entity NAME, or look at the definition with --dry-run."
         )
+    if options.dry_run:
+        require_output(options.output)
     workspace = build_workspace(entity or "entity", options.project)
     if options.dry_run:
         write_json(options.output, definition(workspace))

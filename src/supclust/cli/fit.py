@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from supclust.cli.wording import (
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
+from supclust.schema import Natural, check
 
 if TYPE_CHECKING:
     from supclust.cli.training_input import TrainingInput
@@ -52,7 +54,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     columns.add_argument("--ignore", help="not to compare, as a,b,c")
     columns.add_argument("--text", help="text although it looks like numbers, as zip,phone")
     columns.add_argument("--kind", metavar="A=KIND", help=KIND_HELP)
-    columns.add_argument("--where", help="only records that meet this, as 'year<2022'")
     columns.add_argument(
         "--scale", action="store_true", help="vectors: divide each column by its spread"
     )
@@ -114,6 +115,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, train, save, and say what was done."""
     from supclust.cli.training_input import choose_blocks
 
+    check("--seed", Natural, options.seed)
     _check_output(options.output)
     data = _read(options)
     print("\n".join(data.described), flush=True)
@@ -128,17 +130,32 @@ def run(options: argparse.Namespace) -> int:
     held = f"{_sizes(dev)} held out" if dev else "nothing held out: too few clusters"
     print(f"training on {_sizes(train)}, {held}", flush=True)
     model = _train(data, train, dev, options)
-    if not any(block.n_clusters > 1 for block in dev or train):
-        model = replace(model, record={**model.record, "dev": None})
     replaced = (options.output / "model.json").is_file()
-    model.save(options.output)
-    print("\n".join(_learned(model)))
+    print("\n".join(_learned(model)), flush=True)
+    _save(model, options.output)
     print(f"model: {options.output}{' (in place of the one that was there)' if replaced else ''}")
     return 0
 
 
+def _save(model: TrainedModel, folder: Path) -> None:
+    """Save the model; where the disk is full by now, among the temporary files, to be moved."""
+    try:
+        model.save(folder)
+    except OSError as problem:
+        spare = Path(tempfile.mkdtemp(prefix="supclust-model-"))
+        try:
+            model.save(spare)
+        except OSError:
+            spare.rmdir()
+            raise problem from None
+        raise OSError(
+            problem.errno, f"{problem.strerror}; the model is in {spare}: move it", str(folder)
+        ) from None
+
+
 def _check_output(folder: Path) -> None:
     """Refuse, before anything is read, a folder that a model must not overwrite."""
+    from supclust.data.files import require_output
     from supclust.model.folder import may_hold_model
 
     if folder.is_file():
@@ -148,12 +165,12 @@ def _check_output(folder: Path) -> None:
             f"-o needs an empty or new folder, or that of an older model; {folder} holds other "
             "things. Choose another."
         )
+    require_output(folder)
 
 
 def _read(options: argparse.Namespace) -> TrainingInput:
     from supclust.cli.training_input import read_training_pairs, read_training_records
     from supclust.data.records.labelled import ColumnChoice, Use
-    from supclust.data.records.where import Where
     from supclust.data.tables.reader import is_pair_layout
 
     if is_pair_layout(options.records):
@@ -181,7 +198,6 @@ def _read(options: argparse.Namespace) -> TrainingInput:
         listed(options.ignore),
         listed(options.text),
         kinds_in(options.kind),
-        where=Where.parse(options.where) if options.where else None,
     )
     use = uses.get(options.dissimilarity, "vectors")
     return read_training_records(options.records, columns, use)

@@ -45,6 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute, print the numbers, write the files."""
+    from supclust.data.files import require_output
+
     formats = parse_formats(options.format)
     if options.seed < 0:
         raise ValueError(f"--seed must be at least 0; received {options.seed}.")
@@ -52,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(
             f"-o needs a folder; {options.output} is a file. The file names are fixed."
         )
+    require_output(options.output / f"{options.picture}.{formats[0]}")
     make = illustrate_mismatch if options.picture == "mismatch" else illustrate_shapes
     figure, lines = make(options)
     print("\n".join(lines))

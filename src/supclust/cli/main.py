@@ -17,6 +17,7 @@ from typing import NoReturn
 
 import supclust
 from supclust._lazy import MissingExtraError, extras_explained
+from supclust.data.errors import system_error
 
 COMMANDS = {
     "warmup": "compile the clustering kernels ahead of time, so that the first call is fast",
@@ -43,6 +44,9 @@ _EXAMPLES = (
 
 def program() -> NoReturn:
     """Entry point of the installed command."""
+    for name in ("stdout", "stderr"):  # closed by the caller, as in ``supclust ... >&-``
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     # Imports allocate hundreds of thousands of objects: fewer collections save a tenth of a second.
     gc.set_threshold(100_000, 50, 50)
     code = main()
@@ -54,7 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     Returns:
-        0 on success, 1 when the output cannot be written, 2 for wrong input, 130 after Ctrl-C.
+        0 on success, 1 for a fault in the middle of the work (a full disk, no memory, a closed
+        pipe), 2 for wrong input, 130 after Ctrl-C.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -64,16 +69,44 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = int(options.run(options))
         sys.stdout.flush()
         return code
+    except SystemExit:  # of argparse, after --help
+        _flush()
+        raise
     except (ValueError, MissingExtraError) as error:
-        print(f"supclust: error: {error}", file=sys.stderr)
+        print(f"supclust: error: {_printable(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
     except BrokenPipeError:  # as in ``supclust data list | head -1``
-        # Python flushes stdout once more when it exits; that must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
         return 1
+    except (OSError, MemoryError, RuntimeError) as error:
+        message = system_error(error)
+        if message is None:
+            raise
+        _flush()
+        print(f"supclust: error: {_printable(message[0])}", file=sys.stderr)
+        return message[1]
+
+
+def _flush() -> None:
+    """Write what is printed; a pipe that is closed, or a full disk, is no further error."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_stdout()
+
+
+def _discard_stdout() -> None:
+    """Python flushes stdout once more when it exits; that must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _printable(message: object) -> str:
+    """One line that any terminal can show: names of files and columns may hold anything."""
+    text = str(message).encode(errors="backslashreplace").decode()
+    return text.replace("\0", "\\0")
 
 
 def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

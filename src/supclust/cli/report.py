@@ -40,12 +40,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the page, and print its path and size."""
+    from supclust.data.files import require_output
+
     start = time.perf_counter()
     if options.output.is_dir():
         raise ValueError(
             f"-o needs a file; received the folder {options.output}. "
             f"Use -o {options.output / 'report.html'}."
         )
+    require_output(options.output)
     if not options.folder.is_dir():
         raise ValueError(
             f"a folder of results is needed, or of a model; {options.folder} is none. Make results "

@@ -76,12 +76,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the sweeps, then print tables, differences and times."""
+    from supclust.data.files import require_output
     from supclust.data.sets.registry import load_dataset
     from supclust.experiment.reproduction import Options, reproduce
     from supclust.experiment.train import configuration
 
     options.conf = options.conf or configuration("conf")
     _check(options)
+    require_output(options.outputs / "summary.csv")
     datasets = list(dict.fromkeys(options.datasets or DATASETS))
     if not any(text.startswith("dataset.source=") for text in options.set):
         for name in datasets:  # refuses before anything is trained

@@ -81,10 +81,7 @@ def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
 def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
     """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
     if not dev:
-        return (
-            "no F1 is recorded: no two records held out are known to be of different clusters, so "
-            "precision cannot be measured; label more clusters of one block"
-        )
+        return "no scores are recorded"
     where = "held out" if (sizes or {}).get("dev", {}).get("blocks", 1) else "on training data"
     purity = dev["dendrogram_purity"]
     shown = "" if purity is None else f", dendrogram purity {purity:.3f}"

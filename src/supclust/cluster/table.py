@@ -31,6 +31,7 @@ from supclust.cluster.chunks import (
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
+from supclust.data.records.columns import refuse_infinite
 from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
@@ -249,6 +250,7 @@ def _features(
             is_text = kind == "text"
             columns[name] = column.to_pylist() if is_text else numbers_of(column.combine_chunks())
         if model.comparisons is not None:
+            refuse_infinite(columns, path, None)
             yield chunk.number, columns, chunk.starts
             continue
         points = np.column_stack(list(columns.values()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supclust.data.block import Block, Dataset
-from supclust.data.errors import DataError, missing
+from supclust.data.errors import DataError, require_file
 from supclust.data.files import load_npz
 from supclust.data.layouts import pair_folders
 from supclust.data.layouts import vectors as vector_files
@@ -74,7 +74,7 @@ def check_path(
     if path.is_file():
         return [_check_file(path, labels, columns)]
     if not path.is_dir():
-        raise missing(path)
+        require_file(path)
     named = [*columns, *(["labels"] if labels else [])]
     if named:
         raise DataError(f"--{named[0]} goes with a table, this is a folder; leave it out", path)

@@ -1,7 +1,8 @@
-"""The error of readers: what is wrong, in which file, on which line."""
+"""Errors in words: of readers, with file and line, and of the system, with what to do next."""
 
 from __future__ import annotations
 
+import errno
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -21,13 +22,47 @@ class DataError(ValueError):
         super().__init__(prefix + problem)
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def system_error(error: BaseException) -> tuple[str, int] | None:
+    """Message and exit code of an error of files or memory; ``None`` for any other.
+
+    The code is 2 for a path that cannot be used, and 1 for a fault in the middle of the work: a
+    full disk, an error of a device, no memory.
+    """
+    if isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)  # torch
+    ):
+        received = (str(error).splitlines() or [""])[0]
+        return (
+            f"the system refused more memory{f' ({received})' if received else ''}. Use smaller "
+            "blocks, or a machine or limit with more memory, and run the same command again."
+        ), 1
+    if not isinstance(error, OSError):
+        return None
+    name = f"{error.filename}: " if error.filename is not None else ""
+    reason = name + (error.strerror or str(error) or type(error).__name__)
+    if error.errno in _FULL:
+        return (
+            f"{reason}. What was finished is kept: free some space, or choose another output, and "
+            "run the same command again."
+        ), 1
+    return f"{reason}. Choose another path.", 1 if error.errno == errno.EIO else 2
+
+
 def require_file(path: str | Path) -> Path:
     """The path, refused where there is no such file."""
-    if Path(path).is_dir():
+    path = Path(path)
+    if path.is_dir():
         raise DataError("is a folder; name a file", path)
-    if not Path(path).exists():
+    if not path.exists():
         raise missing(path)
-    return Path(path)
+    if not path.is_file():
+        raise DataError(
+            "is a pipe or a device, which cannot be read twice; save its content as a file", path
+        )
+    return path
 
 
 def missing(path: str | Path) -> DataError:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import errno
 import gzip
+import io
 import json
 import math
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,9 +29,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+_LONGEST_SUFFIX = ".partial"  # that is added to the name of an output
 _INFINITY_TEXT = re.compile(r"\\*-?inf")
 _SWAP_ATTEMPTS = 5
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EINVAL, errno.EACCES, errno.EPERM)
+
+
+def require_output(path: Path) -> None:
+    """Refuse, before any work is done, a file or folder that cannot be written."""
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise DataError("is a pipe or a device; choose a file or folder", path)
+        if path.is_dir():
+            with new_draft(path / "output"):
+                return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with new_draft(path):
+            path.with_name(path.name + _LONGEST_SUFFIX).exists()
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise DataError(f"cannot be written ({reason}); choose another output", path) from None
 
 
 @contextmanager
@@ -113,8 +132,18 @@ def _keep_others(folder: Path, draft: Path, names: Collection[str]) -> None:
 def open_text(path: Path) -> IO[str]:
     """Open a text file to read, plain or gzip."""
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline=None)
+        return io.TextIOWrapper(_GzipFile(path), encoding="utf-8", newline=None)
     return path.open(encoding="utf-8")
+
+
+class _GzipFile(gzip.GzipFile):
+    """Raises `DataError` for damaged content, and not errors of zlib."""
+
+    def read1(self, size: int = -1) -> bytes:
+        try:
+            return super().read1(size)
+        except (zlib.error, EOFError, gzip.BadGzipFile) as problem:
+            raise DataError(f"is damaged ({problem}); compress it again", self.name) from None
 
 
 def load_npz(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
@@ -123,7 +152,11 @@ def load_npz(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[Any]
 
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in names if name in archive}, list(archive)
+            arrays = {name: archive[name] for name in names if name in archive}
+            for name, array in arrays.items():
+                if not isinstance(array, np.ndarray):
+                    raise ValueError(f"its member {name!r} is not an array")
+            return arrays, list(archive)
     except (OSError, BadZipFile, ValueError, EOFError) as problem:
         raise DataError(f"cannot be read as a NumPy .npz file ({problem})", path) from problem
 

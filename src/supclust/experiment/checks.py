@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from supclust._lazy import install_hint
+from supclust.data.errors import system_error
 from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.objectives.recipe import SETTINGS as RECIPE_SETTINGS
 from supclust.schema import Columns, Count, Names, Natural, Rule, Split, Widths, check
@@ -52,6 +53,9 @@ SCHEMA: dict[str, Any] = {
     "recipe.name": Literal["paper", "best"],
     **{f"recipe.{name}": annotation for name, annotation in RECIPE_SETTINGS.items()},
     "logger.tags": Names,
+    "paths.outputs": Annotated[
+        str, Rule("a folder", lambda v: isinstance(v, str) and v.strip() != "")
+    ],
 }
 """Legal values by key. Other keys of `recipe` and `trainer` do not exist; the other groups are
 options of classes, which check them."""
@@ -161,18 +165,23 @@ def explain(error: BaseException) -> int:
 
     Returns:
         2 for wrong usage (errors of Hydra and OmegaConf, and ``ValueError``, which supclust raises
-        for illegal input), 1 with a traceback for everything else.
+        for illegal input) and paths that cannot be used, 1 for a fault in the middle of the work
+        (`supclust.data.errors.system_error`), 1 with a traceback for everything else.
     """
     from hydra.errors import HydraException
 
     message = usage_error(error)
     if message is None and isinstance(error, HydraException | OmegaConfBaseException):
         message = _composition_message(error)
-    if message is None:
-        traceback.print_exception(error)
-        return 1
-    print_usage_error(message)
-    return 2
+    if message is not None:
+        print_usage_error(message)
+        return 2
+    for link in _chain(error):
+        if fault := system_error(link):
+            print_usage_error(fault[0])
+            return fault[1]
+    traceback.print_exception(error)
+    return 1
 
 
 def usage_error(error: BaseException) -> str | None:
@@ -210,6 +219,9 @@ def _composition_message(error: BaseException) -> str:
             return _unknown_choice(link)
     cause = error.__cause__
     text = str(error).strip()
+    resolving, found, message = text.partition("raised while resolving interpolation: ")
+    if found and resolving.strip() == "ValueError":  # a check of ours, in a resolver
+        return message.splitlines()[0]
     return f"{text}\n{cause}" if cause is not None and str(cause) not in text else text
 
 

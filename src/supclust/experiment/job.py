@@ -84,7 +84,10 @@ class Job:
         for split in splits:
             if self._finished(split) is None:
                 self.outcome.failures[split] = reason
-                self._write(split, {"status": "failed", "error": reason})
+                try:
+                    self._write(split, {"status": "failed", "error": reason})
+                except OSError as problem:  # the same full disk; the error itself is reported
+                    _logger.warning("the failure of split %d is not recorded: %s", split, problem)
 
     def _work(self, splits: Sequence[int]) -> None:
         # Imported here: they take seconds, which a run with nothing to do is spared.

@@ -149,7 +149,10 @@ class SweepCallback(Callback):
             config.hydra.overrides.hydra = [*config.hydra.overrides.hydra, *added]
         n_jobs = math.prod(len(values) for values in swept.values())
         self.sweep = Sweep(Path(config.paths.outputs), sweep_id, n_jobs)
-        self.sweep.start()
+        try:
+            self.sweep.start()
+        except OSError as error:  # Hydra would warn, and go on
+            sys.exit(explain(error))
         _running.append(self)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:

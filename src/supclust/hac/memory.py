@@ -78,8 +78,8 @@ def _largest() -> float:
 
 def available_bytes() -> int | None:
     """Return the memory this process can still take, or None where the system does not say."""
-    limits = [limit for limit in (_machine_limit(), _container_limit()) if limit is not None]
-    return min(limits, default=None)
+    limits = [_machine_limit(), _address_space_limit(), *container_limits()]
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _machine_limit() -> int | None:
@@ -93,14 +93,53 @@ def _machine_limit() -> int | None:
     return None
 
 
-def _container_limit() -> int | None:
-    group = Path("/sys/fs/cgroup")
+def _address_space_limit() -> int | None:
+    """What ``ulimit -v`` leaves."""
     try:
-        most = (group / "memory.max").read_text().strip()
-        used = int((group / "memory.current").read_text())
-    except OSError:  # no container, or one of another kind
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError):  # not Linux
         return None
-    return None if most == "max" else int(most) - used
+    return None if most == resource.RLIM_INFINITY else max(0, most - used)
+
+
+def container_limits(
+    groups: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")
+) -> list[int]:
+    """Bytes that the control groups of this process leave, those around them included.
+
+    Args:
+        groups: lists the groups: ``0::/a/b`` in version 2, ``5:memory:/a/b`` in version 1.
+        mount: where they are mounted. Inside a container its own group is often the root there.
+    """
+    try:
+        lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
+    except OSError:  # not Linux
+        lines = []
+    limits = []
+    for controllers, name in [("", "/"), *((one[1], one[2]) for one in lines if len(one) == 3)]:
+        folder = Path(name.lstrip("/"))
+        for level in (folder, *folder.parents):
+            if controllers == "":
+                limits.append(_left(mount / level, "memory.max", "memory.current"))
+            if controllers in ("", "memory"):
+                v1 = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+                limits.append(_left(mount / "memory" / level, *v1))
+    return [limit for limit in limits if limit is not None]
+
+
+def _left(group: Path, most: str, used: str) -> int | None:
+    """Bytes that one control group leaves; files that it has read can make way."""
+    try:
+        limit = int((group / most).read_text())  # "max": ValueError
+        taken = int((group / used).read_text())
+        statistics = dict(map(str.split, (group / "memory.stat").read_text().splitlines()))
+        reclaimable = statistics.get("total_inactive_file") or statistics.get("inactive_file", "0")
+        return max(0, limit - taken + int(reclaimable))
+    except (OSError, ValueError):
+        return None
 
 
 def require_memory(needed: int, purpose: str) -> None:

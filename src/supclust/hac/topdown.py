@@ -66,7 +66,7 @@ def recursive_sparsest_cut(
     def split(part: Floats) -> Side | None:
         return _fiedler_means(part) if cut == "fiedler" else _spectral(part, random_state, cut)
 
-    # Hundreds of tiny problems: starting threads for each k-means takes twenty times the work.
+    # Hundreds of tiny problems: waking threads for each k-means costs twenty times the work itself.
     with threadpool_limits(1):
         return _tree_of_splits(_all_splits(similarity, split))
 

@@ -145,6 +145,17 @@ def _made_safe(matrix: Floats, result: NDArray[np.float64], alpha: float) -> Che
     return CheckedMatrix(matrix, low, stand_in, infinite_above(max_abs))
 
 
+def check_tensor(dissimilarity: object) -> None:
+    """Refuse what is not a torch tensor."""
+    import torch
+
+    if not isinstance(dissimilarity, torch.Tensor):
+        raise ValueError(
+            f"dissimilarities must be a torch tensor; received a {type(dissimilarity).__name__}. "
+            "Use torch.as_tensor(...)."
+        )
+
+
 def as_batch(dissimilarity: Tensor) -> Tensor:
     """(b, n, n) float32 or float64 view of the input, connected to its graph.
 
@@ -152,6 +163,7 @@ def as_batch(dissimilarity: Tensor) -> Tensor:
     """
     import torch
 
+    check_tensor(dissimilarity)
     if dissimilarity.ndim not in (2, 3) or dissimilarity.shape[-1] != dissimilarity.shape[-2]:
         raise ValueError(
             "dissimilarities must be square, (n, n) or (b, n, n); "

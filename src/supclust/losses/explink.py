@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from supclust.hac.family import alphas_of_blocks
+from supclust.hac.validation import check_tensor
 from supclust.losses.hinge import (
     Competitors,
     LossParts,
@@ -115,6 +116,7 @@ def explink_parts(
 def _on_host(kernel: Kernel, values: Tensor) -> bool:
     """Whether the compiled CPU kernel computes the loss."""
     check_choice("kernel", kernel, ("auto", "cpu", "device"))
+    check_tensor(values)
     return kernel == "cpu" or (kernel == "auto" and values.device.type == "cpu")
 
 

@@ -58,7 +58,13 @@ def as_blocks(
     """
     batch = as_batch(dissimilarity)
     lengths = check_lengths(lengths, batch)
-    labels = torch.as_tensor(labels)
+    try:
+        labels = torch.as_tensor(labels)
+    except (TypeError, ValueError, RuntimeError) as problem:
+        raise ValueError(
+            f"labels must be integers; received a {type(labels).__name__} that is no tensor "
+            f"({problem}). Number the clusters."
+        ) from None
     if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
         raise ValueError(
             f"labels must be integers; received {labels.dtype}. "

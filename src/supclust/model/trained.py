@@ -29,6 +29,7 @@ Floats = NDArray[np.floating[Any]]
 
 RECORDS = "records"
 """Key of the record under which ``supclust fit`` stores how a table becomes features."""
+_MOST_CLUSTERS = 2**31 - 1  # per block; the kernels count in int64
 _COMPILED = ("mahalanobis", "linear")  # specs that the compiled pass of `supclust cluster` computes
 
 
@@ -162,7 +163,7 @@ class TrainedModel:
         """The model's linkage with its own or another cut."""
         self._require_cut()
         height = self.threshold if threshold is None else threshold
-        return Cut(self.alpha, float(height), int(n_clusters or 0))
+        return Cut(self.alpha, float(height), min(int(n_clusters or 0), _MOST_CLUSTERS))
 
     def distances(self, features: ArrayLike) -> Floats:
         """Dissimilarities of the points of one block.

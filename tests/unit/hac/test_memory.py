@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import mmap
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ import pytest
 from supclust.hac import linkage, memory
 from supclust.hac.cpu import dispatch
 from supclust.hac.cpu.chain_rows import numbers_needed, split_workspace
-from supclust.hac.memory import release, return_large_workspaces, workspace
+from supclust.hac.memory import container_limits, release, return_large_workspaces, workspace
 
 F64 = np.dtype(np.float64)
 
@@ -111,3 +114,34 @@ def test_workspaces_are_freed_before_a_matrix_is_refused(monkeypatch: pytest.Mon
     with pytest.raises(ValueError, match="a test needs"):
         memory.require_memory(2**25, "a test")
     release()
+
+
+def test_limits_of_control_groups_and_of_those_around_them(tmp_path: Path) -> None:
+    """Version 2 (nested; files that were read can make way) and version 1."""
+    groups, mount = tmp_path / "cgroup", tmp_path / "mount"
+
+    def group(name: str, files: dict[str, object]) -> None:
+        (mount / name).mkdir(parents=True, exist_ok=True)
+        for file, value in files.items():
+            (mount / name / file).write_text(f"{value}\n")
+
+    assert container_limits(groups, mount) == []
+    stat = {"memory.stat": "anon 7\ninactive_file 50"}
+    group("a/b", {"memory.max": "max", "memory.current": 100, **stat})
+    group("a", {"memory.max": 1000, "memory.current": 400, **stat})
+    groups.write_text("0::/a/b\n")
+    assert container_limits(groups, mount) == [650]
+    old = {"memory.stat": "inactive_file 1\ntotal_inactive_file 20"}
+    group("memory", {"memory.limit_in_bytes": 300, "memory.usage_in_bytes": 200, **old})
+    groups.write_text("5:memory:/docker/abc\n4:cpu:/\n")
+    assert set(container_limits(groups, mount)) == {120}
+
+
+def test_the_limit_of_the_address_space_is_seen() -> None:
+    code = (
+        "import resource; from supclust.hac.memory import available_bytes;"
+        " resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30));"
+        " print(0 <= available_bytes() < 3 << 30)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr

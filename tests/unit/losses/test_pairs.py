@@ -206,3 +206,13 @@ def test_refuses(name: str, arguments: dict[str, Any], message: str) -> None:
     loss_named(name)(**valid)
     with pytest.raises(ValueError, match=message):
         loss_named(name)(**(valid | arguments))
+
+
+@pytest.mark.parametrize("name", ["all_pairs", "best", "triplet", "mst", "explink"])
+def test_what_is_no_tensor_is_refused(name: str) -> None:
+    loss: Any = getattr(losses, f"{name}_loss")
+    more = (torch.tensor(0.5),) if name == "explink" else ()  # alpha
+    with pytest.raises(ValueError, match="must be a torch tensor; received a list"):
+        loss([[0.0, 1.0], [1.0, 0.0]], [0, 1], *more)
+    with pytest.raises(ValueError, match="labels must be integers; received a list"):
+        loss(torch.zeros(2, 2), ["a", "b"], *more)

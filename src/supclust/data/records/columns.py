@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,33 @@ def read_columns(table: RecordTable, kinds: Mapping[str, Kind]) -> dict[str, Any
             parts[name].append(numbers_of(column) if kind == "number" else column.to_pylist())
     if not rows:
         raise DataError("has a header but no records; add some", table.path)
-    return {
+    columns = {
         name: np.concatenate(found)
         if kinds[name] == "number"
         else [value for part in found for value in part]
         for name, found in parts.items()
     }
+    refuse_infinite(columns, table.path)
+    return columns
+
+
+def refuse_infinite(values: Mapping[str, Any], path: Path, first: int | None = 0) -> None:
+    """Refuse an infinite number in a column of numbers; NaN is a missing value.
+
+    Args:
+        values: columns by name; those of text are lists.
+        path: of the table.
+        first: row of the table that the columns begin with; ``None``: not known.
+    """
+    for name, column in values.items():
+        if isinstance(column, np.ndarray) and np.isinf(column).any():
+            row = int(np.isinf(column).argmax())
+            where = "" if first is None else f" in row {first + row + 1}"
+            raise DataError(
+                f"column {name!r} must hold finite numbers, or be empty where one is not known; "
+                f"received {column[row]}{where}. Correct it, or leave it empty",
+                path,
+            )
 
 
 def type_columns(
@@ -101,6 +123,7 @@ def _typed(name: str, values: Any, chosen: ColumnKind | None, table: RecordTable
     typed: Any = texts
     if kind == "number":
         typed = values if is_number else _numbers(name, texts, table)
+        refuse_infinite({name: typed}, table.path)
     missing = sum(text is None or not text.strip() for text in texts)
     return TypedColumn(name, kind, typed, missing, len(known), tuple(known)[:3])
 

@@ -126,7 +126,7 @@ def _lighting(normals: Points, light: Points) -> Points:
 
 
 def _along(points: Points, axis: Points) -> Points:
-    """Inner products (m,), spelled out: a threaded BLAS costs more for three columns."""
+    """Inner products (m,), spelled out: waking a threaded BLAS for three columns costs more."""
     return np.asarray(points[:, 0] * axis[0] + points[:, 1] * axis[1] + points[:, 2] * axis[2])
 
 

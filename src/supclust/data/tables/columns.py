@@ -142,7 +142,11 @@ class Table:
 
     def holds_numbers(self, name: str) -> bool:
         """Whether a value of a column is a finite number, or all are missing; dates are none."""
+        import pyarrow as pa
+
         column = self.columns[name]
+        if pa.types.is_nested(column.type):
+            return False
         if is_numeric(column.type) or column.null_count == len(column) or self._are_booleans(name):
             return True
         values = column.unique().to_pylist()

@@ -112,6 +112,8 @@ def npz_columns(path: Path) -> dict[str, NDArray[Any]]:
     with np.load(path, allow_pickle=False) as archive:
         for name in archive:
             array, name = archive[name], name.strip()
+            if not isinstance(array, np.ndarray):
+                raise DataError(f"member {name!r} is not an array of NumPy; leave it out", path)
             if array.ndim == 2 and array.dtype.kind in "fiub":
                 stem = "x" if name in _MATRICES else f"{name}_"
                 columns |= {f"{stem}{i + 1}": array[:, i] for i in range(array.shape[1])}

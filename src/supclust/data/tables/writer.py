@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
 from supclust.data.errors import DataError
-from supclust.data.files import atomic_file
+from supclust.data.files import atomic_file, require_output
 from supclust.data.tables.reader import suffix_of
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
@@ -22,9 +22,7 @@ def require_writable(path: Path) -> None:
         raise DataError(f"the output must end in {', '.join(SUFFIXES)}; choose one of these", path)
     if path.is_dir():
         raise DataError("is a folder; name a file for the output", path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(path.parent, os.W_OK):
-        raise DataError("its folder cannot be written to; choose another folder", path)
+    require_output(path)
 
 
 def write_table(path: Path, schema: Any, batches: Iterable[Any]) -> None:
@@ -87,8 +85,11 @@ def _write_npz(draft: Path, path: Path, schema: Any, batches: Iterable[Any]) -> 
         if values.dtype == object:
             values = np.array(["" if value is None else str(value) for value in values])
         arrays[name] = values
-    with draft.open("wb") as stream:
-        np.savez(stream, **arrays)
+    # Not by numpy.savez, whose arguments have names that columns may have.
+    with ZipFile(draft, "w") as archive:
+        for name, values in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, np.asanyarray(values), allow_pickle=False)
 
 
 _WRITERS = {
