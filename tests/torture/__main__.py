@@ -1,0 +1,173 @@
+"""``make torture``: the whole campaign, or with ``--short`` a few cases of each part.
+
+Prints a table of what was tried and what failed, and exits with 1 if anything did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from torture.processes import Child
+
+Fuzz = Callable[..., Iterator[tuple[str, str | None]]]
+
+
+class Part(NamedTuple):
+    """A part of the campaign: what it runs, and how many cases in the long and the short form."""
+
+    title: str
+    run: Callable[[], Fuzz]
+    cases: int
+    short: int
+    seconds: float = 900.0
+    """After which no new case begins."""
+
+
+def _api() -> Fuzz:
+    from torture.api import fuzz_api
+
+    return fuzz_api
+
+
+def _files() -> Fuzz:
+    from torture.files import fuzz_files
+
+    return fuzz_files
+
+
+def _folder(name: str) -> Callable[[], Fuzz]:
+    import torture.folders
+
+    return lambda: getattr(torture.folders, name)
+
+
+def _condition(name: str, *arguments: object) -> Callable[[], Fuzz]:
+    import torture.conditions
+
+    found = getattr(torture.conditions, name)
+    return lambda: found(*arguments) if arguments else found
+
+
+def _saves() -> Fuzz:
+    from torture.saves import SCENARIOS
+
+    def run(inputs: object, cases: int, rng: random.Random) -> Iterator[tuple[str, str | None]]:
+        for name, scenario in list(SCENARIOS.items())[:cases]:
+            with tempfile.TemporaryDirectory() as folder:
+                for _ in range(scenario(Path(folder).resolve())):
+                    yield f"killed at every step: {name}", None
+
+    return run
+
+
+def parts() -> list[Part]:
+    """All parts. One more is one more line here."""
+    return [
+        Part("API against brute force", _api, 20_000, 300),
+        Part("tables", _files, 2_000, 40),
+        Part("model folders", _folder("fuzz_models"), 800, 20),
+        Part("result folders", _folder("fuzz_results"), 800, 20),
+        Part("cache entries", _folder("fuzz_cache"), 400, 10),
+        Part("kill at every step", _saves, 5, 2),
+        *(
+            Part(
+                f"kill -9 in {name}", _condition("killed", name), 30, 1 if name == "cluster" else 0
+            )
+            for name in ("cluster", "edges", "fit", "sweep")
+        ),
+        *(
+            Part(f"Ctrl-C in {name}", _condition("killed", name, signal.SIGINT), 5, 0)
+            for name in ("cluster", "fit", "sweep")
+        ),
+        *(
+            Part(f"SIGTERM in {name}", _condition("killed", name, signal.SIGTERM), 5, 0)
+            for name in ("cluster", "fit", "sweep")
+        ),
+        Part("full disk", _condition("full_disk"), 5, 0),
+        Part("read-only output", _condition("read_only"), 1, 0),
+        Part("two writers", _condition("two_writers"), 3, 0),
+        Part("unreachable W&B", _condition("no_wandb"), 1, 0),
+    ]
+
+
+def run_part(part: Part, cases: int, seed: int, folder: Path) -> int:
+    """Run a part, in a process of its own; write what it tried and what failed."""
+    from torture.inputs import Inputs
+
+    tried: Counter[str] = Counter()
+    failed: list[tuple[str, str]] = []
+    end = time.monotonic() + part.seconds
+    try:
+        for title, fault in part.run()(Inputs(folder / "inputs"), cases, random.Random(seed)):
+            tried[title] += 1
+            if fault:
+                failed.append((title, fault))
+            if time.monotonic() > end:
+                break
+    except Exception as error:
+        failed.append((part.title, f"the part itself failed: {type(error).__name__}: {error}"))
+    report = {"tried": sum(tried.values()), "failed": failed}
+    (folder / "report.json").write_text(json.dumps(report))
+    return 0
+
+
+def main() -> int:
+    """Run the parts one after the other and print the table."""
+    parser = argparse.ArgumentParser(prog="torture", description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="a few cases of each part")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="parts whose title contains this")
+    options = parser.parse_args()
+    _import_everything()
+    print("| part | tried | failed | seconds |\n| --- | ---: | ---: | ---: |", flush=True)
+    failures: list[tuple[str, str]] = []
+    for part in parts():
+        cases = part.short if options.short else part.cases
+        if cases == 0 or options.only not in part.title:
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name).resolve()
+            folder.chmod(0o755)
+            child = Child(partial(run_part, part, cases, options.seed, folder))
+            code = child.wait(2 * part.seconds)
+            fault = f"the part ended with {code}: {child.shown[-300:]}"
+            report = {"tried": 0, "failed": [(part.title, fault)]}
+            if (folder / "report.json").exists():
+                report = json.loads((folder / "report.json").read_text())
+        seconds = time.monotonic() - began
+        failures += report["failed"]
+        row = f"| {part.title} | {report['tried']:,} | {len(report['failed'])} | {seconds:.0f} |"
+        print(row, flush=True)
+    for title, fault in failures[:50]:
+        print(f"FAILED {title}: {fault}", file=sys.stderr)
+    print(f"\n{len(failures)} failures")
+    return int(bool(failures))
+
+
+def _import_everything() -> None:
+    """Import what the children use, and run none of it: then a fork is safe, and starts at once."""
+    for name in (
+        *("pytorch_lightning", "supclust.cluster.edges", "supclust.cluster.table"),
+        *("supclust.experiment.job", "supclust.experiment.loggers", "supclust.experiment.run"),
+        *("supclust.experiment.training", "supclust.model.fit", "torture.conditions"),
+    ):
+        import_module(name)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / ".numba_cache"))
+    sys.exit(main())
