@@ -16,6 +16,7 @@ from supclust.hac.cpu.threads import over_parts, thread_count
 from supclust.kernels import kernel
 
 _ZERO = float(np.float32(1e-35))  # LightGBM counts values up to this size as zero
+_SMALL = 200_000  # entries of a table that is faster to train on with one thread
 _PARALLEL = 20_000  # visits of (row, tree) from which several threads pay off
 
 
@@ -112,23 +113,25 @@ def train_booster(
         objective: LightGBM's name, for example ``"binary"`` or ``"cross_entropy"``.
         params: further parameters of LightGBM, for example ``{"num_iterations": 200}``.
         seed: of everything random in it.
-        num_threads: all cores by default. The result does not depend on it.
+        num_threads: by default all cores, or one where X has fewer than 200,000 entries: starting
+            threads for every node of a small tree takes longer than the work. The result does not
+            depend on it.
     """
     lightgbm = _lightgbm("training of boosted trees")
+    rows = np.ascontiguousarray(X)
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
     settings = {
         **(params or {}),
         "objective": objective,
         "seed": seed,
-        "num_threads": num_threads or thread_count(),
+        "num_threads": num_threads or (1 if rows.size < _SMALL else thread_count()),
         "deterministic": True,
         "force_row_wise": True,
         "verbosity": -1,
     }
-    rows = np.ascontiguousarray(X)
-    if rows.dtype not in (np.float32, np.float64):
-        rows = rows.astype(np.float64)
     data = lightgbm.Dataset(
-        rows, np.asarray(y), weight=weight, params={"verbosity": -1}, categorical_feature=[]
+        rows, np.asarray(y), weight=weight, params=settings, categorical_feature=[]
     )
     return Booster.from_text(lightgbm.train(settings, data).model_to_string())
 

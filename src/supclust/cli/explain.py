@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.wording import counted, linkage_line, scores_line
+from supclust.cli.wording import counted, cut_line, linkage_line, scores_line
 
 if TYPE_CHECKING:
     from supclust.model import TrainedModel
@@ -55,6 +55,8 @@ def explained(model: TrainedModel) -> dict[str, Any]:
         "nearest_linkage": nearest_linkage(model.alpha, spread or 1.0),
         "spread": spread,
         "threshold": model.threshold,
+        "learned_cut": model.learned is not None,
+        "cut_choice": record.get("cut_choice"),
         "bias": model.linear[1] if model.spec["name"] == "linear" else None,
         "features": _features(model),
         "dev": record.get("dev"),
@@ -83,7 +85,7 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
     lines = [
         f"objective      {facts['objective']}{epochs}",
         f"linkage        {linkage_line(facts['linkage'], facts['alpha'], facts['spread'])}",
-        f"cut            merges up to {facts['threshold']:.6g} are made",
+        f"cut            {cut_line(facts['threshold'], facts['learned_cut'], facts['cut_choice'])}",
         f"scores         {scores_line(facts['dev'], facts['sizes'])}",
         f"dissimilarity  {_DISSIMILARITIES.get(facts['dissimilarity'], facts['dissimilarity'])}",
     ]

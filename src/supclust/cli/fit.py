@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from supclust.cli.wording import (
     KIND_HELP,
     counted,
+    cut_line,
     guard_lines,
     kinds_in,
     linkage_line,
     names_in,
     scores_line,
 )
+from supclust.cut import CUT_NAMES
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES
@@ -101,6 +103,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--dev-blocks", help="blocks to hold out: a,b,c or a file, one per line")
     how.add_argument("--train-blocks", help="blocks to train on (default: all others)")
+    how.add_argument(
+        "--cut",
+        choices=CUT_NAMES,
+        default="auto",
+        metavar="NAME",
+        help="how trees are cut. threshold: at one height; learned: by features of every merge; "
+        "auto: the better of these two in cross-validation; dev: at one height chosen on what is "
+        "held out alone (default: auto)",
+    )
     how.add_argument("--seed", type=int, default=0)
     how.add_argument(
         "--epochs", type=int, help="at most (default: 60; paper: 200, or 500 for vectors)"
@@ -234,6 +245,7 @@ def _train(
         recipe={name: value for name, value in given.items() if value is not None},
         recipe_name=options.recipe,
         seed=options.seed,
+        cut=options.cut,
     )
     try:
         with _bar() as callbacks:
@@ -289,6 +301,6 @@ def _learned(model: TrainedModel) -> list[str]:
         f"{model.objective}: {counted(record['epochs'], 'epoch')} in {record['seconds']:.1f} s",
         *guard_lines(record),
         linkage_line(model.linkage, model.alpha, record["spread"]),
-        f"cut at {model.threshold:.6g}",
+        f"cut: {cut_line(model.threshold, model.learned is not None, record.get('cut_choice'))}",
         scores_line(record.get("dev"), record.get("sizes")),
     ]

@@ -78,6 +78,24 @@ def linkage_line(linkage: str, alpha: float, spread: float | None) -> str:
     return f"alpha {alpha:.4g}: of the classical linkages, nearest to {nearest}{doubt}"
 
 
+def cut_line(threshold: float, learned: bool, choice: Mapping[str, Any] | None) -> str:
+    """As in ``merges up to 1.2 are made; the best cut of these trees would reach F1 0.960``.
+
+    Args:
+        threshold: of the model.
+        learned: whether the cut is learned.
+        choice: what the record says about it.
+    """
+    text = f"merges up to {threshold:.6g} are made"
+    if learned:
+        text = f"learned from features of the merges; the best single height is {threshold:.6g}"
+    known = choice or {}
+    reason = f" ({known['reason']})" if known.get("reason") else ""
+    best = known.get("ceiling")
+    limit = "" if best is None else f"; the best cut of these trees would reach F1 {best:.3f}"
+    return f"{text}{reason}{limit}"
+
+
 def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
     """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
     if not dev:

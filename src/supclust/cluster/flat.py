@@ -22,13 +22,14 @@ from supclust.cluster.kernels import (
     label_squares,
     score_part,
 )
+from supclust.cut.rule import learned_merges
 from supclust.data.records.compare_kernel import EncodedRecords, Layout
 from supclust.hac._linkage import linkage
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.threads import over_parts
 from supclust.hac.graph.constraints import require_joined
 from supclust.hac.memory import require_memory
-from supclust.hac.tree import cut_tree
+from supclust.hac.tree import children_of, cut_labels, cut_tree
 from supclust.model.trained import Cut as Cut
 from supclust.model.trained import Floats, TrainedModel
 
@@ -260,6 +261,9 @@ def _one(
         require_joined(Z, cut.n_clusters or None)
     if cut.n_clusters > 0:
         labels[:] = cut_tree(Z, n_clusters=min(cut.n_clusters, len(labels)))
+    elif cut.rule.trees.root.size and must is None:  # constraints are exact at one height
+        children, heights = children_of(Z), np.ascontiguousarray(Z[:, 2])
+        labels[:] = cut_labels(children, learned_merges(children, heights, cut.rule))
     else:
         labels[:] = cut_tree(Z, height=cut.threshold)
     counts[k] = int(labels.max()) + 1

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from supclust.cut.rule import learned_merges
 from supclust.data.records.compare_kernel import new_workspace, score_rows
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.nn_chain import merge_all
-from supclust.hac.cpu.numbering import root_of
+from supclust.hac.cpu.numbering import join_sorted, order_of, root_of
 from supclust.hac.cpu.simd.argmin import argmax, argmin
+from supclust.hac.tree import cut_labels
 from supclust.kernels import kernel
 
 
@@ -59,7 +61,13 @@ def _cluster_square(psi, weight, low, high, cut, labels):
     pairs = np.empty((n - 1, 2), np.int64)
     heights = np.empty(n - 1, psi.dtype)
     merge_all(psi, weight, cut.alpha, np.float64(low), np.float64(high), pairs, heights)
-    return _label(pairs, heights, cut.threshold, cut.n_clusters, labels)
+    if cut.n_clusters > 0 or cut.rule.trees.root.size == 0:
+        return _label(pairs, heights, cut.threshold, cut.n_clusters, labels)
+    order = order_of(heights)
+    children = np.empty((n - 1, 2), np.int64)
+    join_sorted(pairs[order], children, np.empty(n - 1, np.int64))
+    labels[:] = cut_labels(children, learned_merges(children, heights[order], cut.rule))
+    return labels.max() + 1
 
 
 @kernel

@@ -9,6 +9,7 @@ pairs with other strangers are unknown and do not count.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,8 @@ from supclust.metrics.pairwise import PairwiseScores, score_arrays
 from supclust.metrics.purity import MergePairs, merge_pairs
 
 UNLABELLED = -1
+LabelledTree: TypeAlias = tuple[ArrayLike, ArrayLike]
+"""Z and the label of every point."""
 
 
 def labelled_merge_pairs(Z: ArrayLike, labels: ArrayLike) -> MergePairs:

@@ -129,7 +129,7 @@ def maximise_f1(forest: Sequence[WeightedTree]) -> tuple[list[NDArray[np.bool_]]
         return applied, 1.0
     best = 0.0
     while True:
-        kept = [apply_at(tree, best) for tree in forest]
+        kept = [maximising_merges(*tree, best) for tree in forest]
         true = sum(float(tree.true[k].sum()) for tree, k in zip(forest, kept, strict=True))
         joined = sum(float(tree.joined[k].sum()) for tree, k in zip(forest, kept, strict=True))
         f1 = 2 * true / (joined + total)
@@ -138,18 +138,13 @@ def maximise_f1(forest: Sequence[WeightedTree]) -> tuple[list[NDArray[np.bool_]]
         applied, best = kept, f1
 
 
-def apply_at(tree: WeightedTree, exchange: float) -> NDArray[np.bool_]:
-    """The merges that maximise 2 TP - exchange * PP; a merge that changes nothing is not made."""
-    applied = np.zeros(len(tree.true), np.bool_)
-    _apply_at(tree.children, tree.true, tree.joined, exchange, applied)
-    return applied
-
-
 @kernel
-def _apply_at(
-    children: Ints, true: Floats, joined: Floats, exchange: float, applied: NDArray[np.bool_]
-) -> None:
+def maximising_merges(
+    children: Ints, true: Floats, joined: Floats, exchange: float
+) -> NDArray[np.bool_]:
+    """The merges that maximise 2 TP - exchange * PP; a merge that changes nothing is not made."""
     n = children.shape[0] + 1
+    applied = np.zeros(n - 1, dtype=np.bool_)
     whole = np.zeros(2 * n - 1)  # value of a node that is one cluster
     best = np.zeros(2 * n - 1)  # and of its best partition
     for k in range(n - 1):
@@ -162,3 +157,4 @@ def _apply_at(
     for k in range(n - 2, -1, -1):
         applied[k] |= inside[n + k]
         inside[children[k, 0]] = inside[children[k, 1]] = applied[k]
+    return applied

@@ -15,8 +15,8 @@ from supclust.schema import check
 if TYPE_CHECKING:
     from supclust.model.fit import FitOptions
 
-SAVED = ("dev_fraction", "max_epochs", "lr", "weight_decay", "alpha_lr", "recipe", "precision",
-         "accelerator", "random_state", "verbose")  # fmt: skip
+SAVED = ("dev_fraction", "cut", "max_epochs", "lr", "weight_decay", "alpha_lr", "recipe",
+         "precision", "accelerator", "random_state", "verbose")  # fmt: skip
 """Parameters that a folder holds as they are."""
 
 
@@ -73,6 +73,7 @@ def train_and_dev(
 
 def fit_options(estimator: Any, seed: int) -> FitOptions:
     """The parameters of an estimator as those of `fit_model`."""
+    from supclust.model.cuts import check_cut
     from supclust.model.fit import FitOptions
 
     named = ("max_epochs", "lr", "weight_decay", "alpha_lr")
@@ -92,6 +93,7 @@ def fit_options(estimator: Any, seed: int) -> FitOptions:
         seed=seed,
         precision=estimator.precision,
         accelerator=estimator.accelerator,
+        cut=check_cut(estimator.cut),
     )
 
 

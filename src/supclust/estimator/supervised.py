@@ -64,6 +64,10 @@ class SupervisedHAC(BaseEstimator):
         dev_fraction: share of the blocks, or of the clusters where there is one block, on which
             training is stopped and the cut chosen. ``None``: 0.15 of the blocks, 0.4 of the
             clusters. 0, or fewer than 4 clusters in one block: the training data serve for both.
+        cut: how trees are cut. ``threshold``: at the height with the best F1 on training and
+            held-out data. ``learned``: by features of every merge, at heights that differ.
+            ``auto``: the better of these two in cross-validation. ``dev``: at the best height on
+            held-out data alone.
         max_epochs: cap on passes over the blocks. ``None``: that of the recipe; 60.
         lr: learning rate. ``None``: that of the recipe; 0.02.
         weight_decay: L2 factor. ``None``: that of the recipe; 0.6, towards the start.
@@ -78,7 +82,8 @@ class SupervisedHAC(BaseEstimator):
 
     Attributes:
         alpha_ (float): of the linkage; -inf is single, 0 average, inf complete linkage.
-        threshold_ (float): height to cut at; may be changed before `predict`.
+        threshold_ (float): height to cut at; may be changed before `predict`, which then cuts at
+            that height also where the cut was learned.
         dissimilarity_ (Dissimilarity): learned, in evaluation mode.
         model_ (TrainedModel): all that was learned, with a record of how.
         n_iter_ (int): epochs.
@@ -105,6 +110,7 @@ class SupervisedHAC(BaseEstimator):
         pairs: Any = None,
         feature_names: Sequence[str] | None = None,
         dev_fraction: float | None = None,
+        cut: str = "auto",
         max_epochs: int | None = None,
         lr: float | None = None,
         weight_decay: float | None = None,
@@ -121,6 +127,7 @@ class SupervisedHAC(BaseEstimator):
         self.pairs = pairs
         self.feature_names = feature_names
         self.dev_fraction = dev_fraction
+        self.cut = cut
         self.max_epochs = max_epochs
         self.lr = lr
         self.weight_decay = weight_decay
@@ -204,7 +211,7 @@ class SupervisedHAC(BaseEstimator):
         next_label = 0
         for k, (name, rows) in enumerate(zip(blocks.names, blocks.rows, strict=True)):
             count = n_clusters.get(name) if isinstance(n_clusters, Mapping) else n_clusters
-            height = self.threshold_ if count is None else None
+            height = self._own_height() if count is None else None
             if len(rows) == 1 and count in (None, 1):  # nothing to compare it with
                 block_labels = np.zeros(1, np.int64)
             else:
@@ -263,7 +270,9 @@ class SupervisedHAC(BaseEstimator):
     def save(self, folder: str | Path) -> Path:
         """Write what was learned into a folder, without pickle and without a function ``pairs``."""
         check_is_fitted(self, "model_")
-        return replace(self.model_, threshold=float(self.threshold_)).save(folder)
+        height = self._own_height()
+        changes: dict[str, Any] = {} if height is None else {"threshold": height, "learned": None}
+        return replace(self.model_, **changes).save(folder)
 
     @classmethod
     def load(
@@ -311,6 +320,10 @@ class SupervisedHAC(BaseEstimator):
         self.model_ = model
         self.alpha_, self.threshold_ = model.alpha, model.threshold
         self.n_iter_ = int(model.record.get("epochs", 0))
+
+    def _own_height(self) -> float | None:
+        """The height that the user set in place of the model's cut; ``None`` if there is none."""
+        return None if self.threshold_ == self.model_.threshold else float(self.threshold_)
 
     def _callbacks(self) -> list[Any]:
         if not self.verbose:

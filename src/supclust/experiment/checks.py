@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from supclust._lazy import install_hint
+from supclust.cut import CutName
 from supclust.data.errors import system_error
 from supclust.hac.family import METHODS, TOP_DOWN
 from supclust.objectives.recipe import SETTINGS as RECIPE_SETTINGS
@@ -34,6 +35,7 @@ SCHEMA: dict[str, Any] = {
     "split": Split,
     "seed": Natural,
     "axes": Names,
+    "cut": CutName | None,
     "linkage.methods": Linkages,
     "dataset.source": Literal["auto", "real", "stand-in"],
     "dataset.split_seed": Natural,

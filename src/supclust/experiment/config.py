@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from omegaconf import DictConfig, OmegaConf
 
+from supclust.cut import DEFAULT_CUTS, CutName
 from supclust.experiment.checks import check_config, splits_of, value_at
 from supclust.model.recipe import BEST, CLOSED_FORM, DEFAULTS
 from supclust.objectives import BASELINES, OBJECTIVES
@@ -70,6 +71,7 @@ class Settings:
     splits: tuple[int, ...]
     splits_text: str
     seed: int
+    cut: CutName
     axes: dict[str, Any]
     data: Path
     outputs: Path
@@ -99,6 +101,8 @@ class Settings:
         splits = splits_of(asked, int(config["dataset"]["n_splits"]))
         name = _recipe_name(config)
         best = {"recipe": "best"} if name == "best" else {}
+        usual = DEFAULT_CUTS[name]
+        cut = config.get("cut") or usual
         return cls(
             dataset=_values(config["dataset"]),
             objective=config["objective"]["name"],
@@ -113,7 +117,12 @@ class Settings:
             splits=splits,
             splits_text="all" if asked == "all" else ",".join(map(str, splits)),
             seed=int(config["seed"]),
-            axes={**best, **{key: value_at(config, key) for key in config["axes"]}},
+            cut=cut,
+            axes={
+                **best,
+                **({} if cut == usual else {"cut": cut}),
+                **{key: value_at(config, key) for key in config["axes"]},
+            },
             data=Path(paths["data"]),
             outputs=Path(paths["outputs"]),
             cache=None if paths["cache"] in (None, "null") else Path(paths["cache"]),
@@ -204,6 +213,7 @@ class Settings:
         return {
             "dataset": self.title,
             "linkages": list(self.methods),
+            **({} if self.cut == DEFAULT_CUTS[self.recipe_name] else {"cut": self.cut}),
             **self.training_identity(split, digest),
         }
 

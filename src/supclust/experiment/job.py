@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.data.block import Dataset
-from supclust.data.files import write_json
+from supclust.data.files import atomic_file, write_json
 from supclust.experiment.config import Settings
 from supclust.experiment.progress import JobProgress, epoch_shares, quiet_loggers, training_bar
 from supclust.experiment.provenance import source_commit
 from supclust.experiment.store import TrainingStore, fingerprint
-from supclust.model.folder import numerical_versions
+from supclust.model.folder import describe_learned, numerical_versions, result_cut_file
 from supclust.model.results import FORMAT, finished
 
 if TYPE_CHECKING:
@@ -194,12 +194,9 @@ class Job:
         assert training.folder is not None
         (parts,) = parts_of(self.settings, self.dataset, [split])
         seed, methods = self.settings.seed, self.settings.methods
-        scores = evaluate(
-            *(training, parts, methods, alpha),
-            seed=seed,
-            split=split,
-            cut_on_train=self.settings.recipe_name == "best",
-        )
+        cut = self.settings.cut
+        scores = evaluate(training, parts, methods, alpha, seed=seed, split=split, cut=cut)
+        self._store_cuts(split, scores)
         logger.dendrogram(training, parts.test, alpha)
         return self._write(
             split,
@@ -211,6 +208,15 @@ class Job:
                 "model": str(training.folder.relative_to(self.store.outputs)),
             },
         )
+
+    def _store_cuts(self, split: int, scores: dict[str, dict[str, Any]]) -> None:
+        """Write the trees of learned cuts beside the result, and describe the cuts in it."""
+        folder = self.settings.result_path(split).parent
+        for linkage, entry in scores.items():
+            if entry.get("learned") is not None:
+                entry["learned"], content = describe_learned(entry["learned"])
+                with atomic_file(folder / result_cut_file(linkage)) as draft:
+                    draft.write_bytes(content)
 
     def _write(self, split: int, content: dict[str, Any]) -> dict[str, Any]:
         identity = self.settings.result_identity(split, self.digest)

@@ -53,6 +53,10 @@ _RECORDS = {
     "columns?": (None, {"*": Text}, [_Name]),
     "comparisons?": (None, [_COMPARISON]),
 }
+_LEARNED = (
+    None,
+    {"features": [Text], "threshold": Finite, "unit": Finite, "exchange": Finite, "sha256": Text},
+)
 MODEL = {
     "objective": Text,
     "dissimilarity": {
@@ -64,7 +68,10 @@ MODEL = {
         "arguments?": MAPPING,
     },
     "feature_names": [_Name],
-    "cut?": (None, {"linkage": _Linkage, "alpha": Number, "threshold": Number}),
+    "cut?": (
+        None,
+        {"linkage": _Linkage, "alpha": Number, "threshold": Number, "learned?": _LEARNED},
+    ),
     "weights_sha256?": Text,
 }
 """Of what a model is made; `RECORD` describes its training."""
@@ -111,7 +118,15 @@ _PART = {f"{name}?": _Share | None for name in _SCORES}
 DONE = {
     "source": Text,
     "linkages": {
-        "*": {"alpha": Number | None, "threshold": Number | None, "dev": _PART, "test": _PART}
+        "*": {
+            "alpha": Number | None,
+            "threshold": Number | None,
+            "learned?": _LEARNED,
+            "ceiling?": _Share | None,
+            "cut?": Anything,
+            "dev": _PART,
+            "test": _PART,
+        }
     },
     "model?": _Relative,
     "epochs?": Natural,

@@ -1,34 +1,31 @@
-"""Score a trained dissimilarity: trees under every linkage, the dev threshold, test scores."""
+"""Score a trained dissimilarity: trees under every linkage, where they are cut, test scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.cut import CutName
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
 from supclust.hac import linkages
 from supclust.hac.family import TOP_DOWN, alpha_of
-from supclust.hac.tree import Floats, Ints, cut_tree
-from supclust.metrics.pairwise import pooled_scores
 from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
-from supclust.metrics.threshold import best_of_curve, curve_from_merges
+from supclust.model.cuts import (
+    ScoredTree,
+    ceiling_of,
+    cluster_folds,
+    cut_of,
+    scores,
+)
 from supclust.model.trained import TrainedModel
 
 MATRIX_ENTRIES = 8_000_000  # of the dissimilarities held at once, unless one block has more
-
-
-class ScoredTree(NamedTuple):
-    """The tree of one block and the true clusters of its points."""
-
-    block: str
-    tree: Floats
-    labels: Ints
 
 
 Alphas = Mapping[str, "float | None"]
@@ -43,15 +40,14 @@ def evaluate(
     *,
     seed: int = 0,
     split: int = 0,
-    cut_on_train: bool = False,
+    cut: CutName = "dev",
 ) -> dict[str, dict[str, Any]]:
     """Scores of one split under every linkage.
 
-    The threshold is the cut with the best pairwise F1 on the dev blocks (and the training blocks,
-    if these are to count as well), counts pooled over them; purity is averaged over blocks.
-    Top-down trees (``rsc``, ``random``) have no heights to cut at and are scored by purity only,
-    and on test only: nothing is chosen on dev for them, and the sparsest cut takes longer than all
-    other linkages together.
+    By default the cut is the threshold with the best pairwise F1 on the dev blocks, counts pooled
+    over them; purity is averaged over blocks. Top-down trees (``rsc``, ``random``) have no heights
+    to cut at and are scored by purity only, and on test only: nothing is chosen on dev for them,
+    and the sparsest cut takes longer than all other linkages together.
 
     Args:
         model: trained on the split; its own linkage and cut are not used.
@@ -60,18 +56,29 @@ def evaluate(
         alpha: of ``exp``; may be ``None`` if that is not among the methods.
         seed: of random and sparsest-cut trees.
         split: number of the split, which random trees depend on.
-        cut_on_train: whether thresholds are chosen on train and dev instead of dev alone.
+        cut: see `supclust.model.cuts`.
 
     Returns:
-        {linkage: {alpha, threshold, dev: {...}, test: {...}}}.
+        {linkage: {alpha, threshold, ceiling, dev: {...}, test: {...}}}; ``ceiling`` is the F1 of
+        the best cut of the test trees. For ``learned`` and ``auto`` also ``learned``, a
+        `LearnedCut` or ``None``, and ``cut``: what was chosen, why, the test F1 of every cut.
     """
     alphas = {method: _alpha_of(method, alpha) for method in methods}
     cutting = {method: value for method, value in alphas.items() if value is not None}
-    dev = trees(model, parts.dev, cutting)
-    train = trees(model, parts.train if cut_on_train else (), cutting)
-    test = trees(model, parts.test, alphas, seed=seed, split=split)
+    built = {
+        "train": trees(model, parts.train, cutting) if cut != "dev" else {},
+        "dev": trees(model, parts.dev, cutting),
+        "test": trees(model, parts.test, alphas, seed=seed, split=split),
+    }
     return {
-        method: {"alpha": value, **_scores(dev.get(method), test[method], train.get(method, []))}
+        method: {
+            "alpha": value,
+            **_scores(
+                *(model, parts, value),
+                {part: of.get(method, []) for part, of in built.items()},
+                *(cut, seed),
+            ),
+        }
         for method, value in alphas.items()
     }
 
@@ -111,19 +118,36 @@ def trees(
 
 
 def choose_cut(
-    model: TrainedModel, blocks: Sequence[Block], more: Sequence[Block] = ()
+    model: TrainedModel,
+    train: Sequence[Block],
+    dev: Sequence[Block] = (),
+    cut: CutName = "dev",
+    *,
+    seed: int = 0,
 ) -> TrainedModel:
-    """The model with the threshold that has the best pairwise F1 on the blocks, counts pooled.
+    """The model with the cut that is chosen on its training and dev blocks.
 
     Args:
         model: with linkage and alpha.
-        blocks: labelled; their scores go into the record as ``dev``.
-        more: labelled blocks on which the threshold is chosen as well.
+        train: labelled.
+        dev: labelled; the scores of the dev blocks, or of the training blocks where there are none,
+            go into the record as ``dev``.
+        cut: see `supclust.model.cuts`.
+        seed: of a learned cut.
     """
     alphas = {"exp": model.alpha}
-    others = trees(model, more, alphas)["exp"]
-    threshold, scores = _best_cut(trees(model, blocks, alphas)["exp"], others)
-    return replace(model, threshold=threshold, record={**model.record, "dev": scores})
+    held_out = trees(model, dev, alphas)["exp"]
+    needed = cut != "dev" or not dev
+    fitted = trees(model, train, alphas)["exp"] if needed else []
+    folds = cluster_folds(model, train, dev, model.alpha, seed) if cut == "auto" else None
+    chosen = cut_of(cut, fitted, held_out, folds, seed=seed)
+    facts = {**chosen.facts, "ceiling": ceiling_of(held_out or fitted)}
+    return replace(
+        model,
+        threshold=chosen.threshold,
+        learned=chosen.learned,
+        record={**model.record, "dev": scores(held_out or fitted, chosen), "cut_choice": facts},
+    )
 
 
 def spread(model: TrainedModel, blocks: Sequence[Block]) -> float:
@@ -153,34 +177,39 @@ def _random_tree(block: Block, seed: int, split: int) -> NDArray[np.float64]:
 
 
 def _scores(
-    dev: list[ScoredTree] | None, test: list[ScoredTree], train: Sequence[ScoredTree] = ()
+    model: TrainedModel,
+    parts: DatasetSplit,
+    alpha: float | None,
+    of_parts: Mapping[str, list[ScoredTree]],
+    cut: CutName,
+    seed: int,
 ) -> dict[str, Any]:
-    """Threshold from dev (and train) where there is any; scores of dev and test."""
-    threshold, dev_scores = None, {"dendrogram_purity": None, **_flat_scores([], None)}
-    if dev is not None:
-        threshold, dev_scores = _best_cut(dev, train)
-    purities = (purity_from_merges(merge_pairs(scored.tree, scored.labels)) for scored in test)
-    test_scores = {"dendrogram_purity": mean_purity(purities).mean, **_flat_scores(test, threshold)}
-    return {"threshold": threshold, "dev": dev_scores, "test": test_scores}
-
-
-def _best_cut(
-    scored: Sequence[ScoredTree], more: Sequence[ScoredTree] = ()
-) -> tuple[float, dict[str, float | None]]:
-    """The threshold with the best F1 pooled over the trees and more, and their scores there."""
-    merges = [merge_pairs(one.tree, one.labels) for one in scored]
-    others = [merge_pairs(one.tree, one.labels) for one in more]
-    threshold = best_of_curve(curve_from_merges([*merges, *others])).threshold
-    purity = mean_purity(map(purity_from_merges, merges)).mean
-    return threshold, {"dendrogram_purity": purity, **_flat_scores(scored, threshold)}
-
-
-def _flat_scores(trees: Sequence[ScoredTree], threshold: float | None) -> dict[str, float | None]:
-    if threshold is None:
-        return {"precision": None, "recall": None, "pairwise_f1": None}
-    flat = [(scored.labels, cut_tree(scored.tree, height=threshold)) for scored in trees]
-    precision, recall, f1 = pooled_scores(flat)
-    return {"precision": precision, "recall": recall, "pairwise_f1": f1}
+    """The cut of one linkage, and the scores of dev and test with it."""
+    test = of_parts["test"]
+    if alpha is None:
+        pairs = (merge_pairs(one.tree, one.labels) for one in test)
+        purity = mean_purity(map(purity_from_merges, pairs)).mean
+        nothing = {"precision": None, "recall": None, "pairwise_f1": None}
+        return {
+            "threshold": None,
+            "dev": {"dendrogram_purity": None, **nothing},
+            "test": {"dendrogram_purity": purity, **nothing},
+        }
+    train, dev = of_parts["train"], of_parts["dev"]
+    folds = cluster_folds(model, parts.train, parts.dev, alpha, seed) if cut == "auto" else None
+    chosen = cut_of(cut, train, dev, folds, seed=seed)
+    more: dict[str, Any] = {"ceiling": ceiling_of(test)}
+    if cut in ("learned", "auto"):
+        names: tuple[CutName, ...] = ("dev", "threshold", "learned")
+        beside = {name: cut_of(name, train, dev, seed=seed) for name in names}
+        f1 = {name: scores(test, one)["pairwise_f1"] for name, one in beside.items()}
+        more |= {"learned": chosen.learned, "cut": {**chosen.facts, "test_f1": f1}}
+    return {
+        "threshold": chosen.threshold,
+        **more,
+        "dev": scores(dev or train, chosen),
+        "test": scores(test, chosen),
+    }
 
 
 def _alpha_of(method: str, alpha: float | None) -> float | None:

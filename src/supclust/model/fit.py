@@ -15,6 +15,7 @@ import numpy as np
 import pytorch_lightning as pl
 from numpy.typing import NDArray
 
+from supclust.cut import DEFAULT_CUTS
 from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
@@ -187,7 +188,8 @@ def fit_model(
     }
     model = replace(model, linkage=linkage, alpha=alpha_of(linkage, alpha))
     model = replace(model, record={**model.record, **facts})
-    model = choose_cut(model, dev or train, train if dev and best else ())
+    cut = options.cut or DEFAULT_CUTS["best" if best else "paper"]
+    model = choose_cut(model, train, dev, cut, seed=options.seed)
     return replace(model, record={**model.record, "spread": spread(model, dev or train)})
 
 

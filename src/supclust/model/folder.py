@@ -1,5 +1,7 @@
 """Model folders: ``model.json`` (spec, linkage, cut, record, checksum) and ``model.safetensors``.
 
+A learned cut has its trees in ``cut.txt``, in LightGBM's text form.
+
 Trainings of ``train.py``, ``outputs/trainings/<batch>/<key>``, are such folders without linkage and
 cut.
 """
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.cut import LearnedCut
 from supclust.data.documents import read_document
 from supclust.data.errors import DataError
 from supclust.data.files import json_text, write_folder
@@ -22,12 +25,12 @@ from supclust.model.checks import MODEL, RECORD, wrong_in_model
 from supclust.model.trained import TrainedModel
 from supclust.schema import Count
 
-WEIGHTS_FILE, RECORD_FILE = "model.safetensors", "model.json"
+WEIGHTS_FILE, RECORD_FILE, CUT_FILE = "model.safetensors", "model.json", "cut.txt"
 TRAININGS = "trainings"
 """Folder of the trainings below the outputs."""
-FORMAT = 1
-"""Of model.json; raised when older versions would misread it."""
-_DRAFT = re.compile(r"\.model\.(json|safetensors)-[0-9a-f]{32}")
+FORMAT, PLAIN_FORMAT = 2, 1
+"""Of model.json; raised when older versions would misread it: a learned cut needs format 2."""
+_DRAFT = re.compile(r"\.(model\.json|model\.safetensors|cut\.txt)-[0-9a-f]{32}")
 _KEYS = ("format", *(name.removesuffix("?") for name in MODEL))  # all others are the record
 
 
@@ -47,9 +50,16 @@ def write_model(model: TrainedModel, folder: Path) -> Path:
         )
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"a model is saved in a folder; {folder} is a file. Choose another name.")
-    cut = {"linkage": model.linkage, "alpha": model.alpha, "threshold": model.threshold}
+    cut: dict[str, Any] = {
+        "linkage": model.linkage,
+        "alpha": model.alpha,
+        "threshold": model.threshold,
+    }
+    files = {}
+    if model.learned is not None:
+        cut["learned"], files[CUT_FILE] = describe_learned(model.learned)
     described = {
-        "format": FORMAT,
+        "format": PLAIN_FORMAT if model.learned is None else FORMAT,
         "objective": model.objective,
         "dissimilarity": dict(model.spec),
         "feature_names": list(model.feature_names),
@@ -66,8 +76,35 @@ def write_model(model: TrainedModel, folder: Path) -> Path:
     content = save({name: np.asarray(array, order="C") for name, array in model.weights.items()})
     checksum = hashlib.sha256(content).hexdigest()
     record = json_text({**described, "weights_sha256": checksum}).encode()
-    write_folder(folder, {WEIGHTS_FILE: content, RECORD_FILE: record})
+    write_folder(folder, {WEIGHTS_FILE: content, **files, RECORD_FILE: record})
     return folder
+
+
+def describe_learned(cut: LearnedCut) -> tuple[dict[str, Any], bytes]:
+    """What JSON holds of a learned cut, and the content of the file with its trees."""
+    content = cut.booster.to_text().encode()
+    return {**cut.to_json(), "sha256": hashlib.sha256(content).hexdigest()}, content
+
+
+def result_cut_file(linkage: str) -> str:
+    """Name of the file with the trees of a learned cut, beside a ``result.json``."""
+    return f"cut-{linkage}.txt"
+
+
+def read_learned(described: Any, path: Path) -> LearnedCut | None:
+    """The cut that `describe_learned` described, its trees read from a file; ``None`` of none."""
+    if described is None:
+        return None
+    try:
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != described["sha256"]:
+            raise ValueError("it does not match its checksum")
+        return LearnedCut.from_json(described, content.decode())
+    except (OSError, ValueError) as problem:
+        raise ValueError(
+            f"the learned cut {path} is missing or damaged ({problem}). "
+            "Save the model again, or copy the whole folder again."
+        ) from None
 
 
 def may_hold_model(folder: Path) -> bool:
@@ -79,7 +116,7 @@ def may_hold_model(folder: Path) -> bool:
         return not folder.exists()
     names = {path.name for path in folder.iterdir()}
     leftover = {name for name in names if _DRAFT.fullmatch(name)}
-    return RECORD_FILE in names or names <= {WEIGHTS_FILE, *leftover}
+    return RECORD_FILE in names or names <= {WEIGHTS_FILE, CUT_FILE, *leftover}
 
 
 def read_model(folder: Path) -> TrainedModel:
@@ -110,6 +147,7 @@ def read_model(folder: Path) -> TrainedModel:
         linkage=cut["linkage"],
         alpha=float(cut["alpha"]),
         threshold=float(cut["threshold"]),
+        learned=read_learned(cut.get("learned"), folder / CUT_FILE),
         record={key: value for key, value in described.items() if key not in _KEYS},
         folder=folder,
     )

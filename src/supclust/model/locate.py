@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 from supclust.data.documents import read_document
 from supclust.data.errors import DataError
 from supclust.model.checks import RECORD
-from supclust.model.folder import RECORD_FILE, TRAININGS, read_model
+from supclust.model.folder import (
+    RECORD_FILE,
+    TRAININGS,
+    read_learned,
+    read_model,
+    result_cut_file,
+)
 from supclust.model.trained import TrainedModel
 
 if TYPE_CHECKING:
@@ -122,7 +128,7 @@ def _with_cut(model: TrainedModel, folder: Path, linkage: str | None) -> Trained
         about = {"dataset": result["dataset"], "source": result.get("source")}
         for name, cut in result["linkages"].items():
             if cut["alpha"] is not None and name not in cuts:
-                cuts[name] = {**cut, **about}
+                cuts[name] = {**cut, **about, "folder": Path(result["path"]).parent}
     chosen = linkage or ("exp" if "exp" in cuts else next(iter(cuts), ""))
     if not cuts:
         raise ValueError(
@@ -139,7 +145,10 @@ def _with_cut(model: TrainedModel, folder: Path, linkage: str | None) -> Trained
     scores = {key: cut[key] for key in ("dev", "test", "dataset", "source")}
     height, alpha = float(cut["threshold"]), float(cut["alpha"])
     record = {**model.record, **scores}
-    return replace(model, linkage=chosen, alpha=alpha, threshold=height, record=record)
+    learned = read_learned(cut.get("learned"), cut["folder"] / result_cut_file(chosen))
+    return replace(
+        model, linkage=chosen, alpha=alpha, threshold=height, learned=learned, record=record
+    )
 
 
 def _results_of(model: TrainedModel, folder: Path) -> Iterator[dict[str, Any]]:
@@ -150,7 +159,7 @@ def _results_of(model: TrainedModel, folder: Path) -> Iterator[dict[str, Any]]:
     if folder.resolve() != training:
         result = read_result(folder / RESULT_FILE)
         if result is not None:
-            yield result
+            yield {**result, "path": str(folder / RESULT_FILE)}
         return
     trainings = training.parent.parent  # outputs/trainings/<batch>/<key>
     if trainings.name != TRAININGS:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from supclust.cut import CutName
 from supclust.data.block import Kind
 from supclust.data.datamodule import StepUnit
 from supclust.data.splits import DatasetSplit
@@ -46,6 +47,8 @@ class FitOptions:
         seed: of initial values, order of steps and sampling.
         precision: bits, 32 or 64.
         accelerator: ``cpu`` or ``gpu``.
+        cut: ``dev``, ``threshold``, ``learned`` or ``auto``, see `supclust.model.cuts`; ``None``:
+            that of the recipe. Used by `fit_model` only.
     """
 
     objective: str | Callable[..., Objective | Baseline] | Objective = "exp_alpha"
@@ -56,6 +59,7 @@ class FitOptions:
     seed: int = 0
     precision: int = 32
     accelerator: str = "cpu"
+    cut: CutName | None = None
 
     @property
     def dtype(self) -> torch.dtype:

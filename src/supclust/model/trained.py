@@ -12,16 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust._lazy import extras_explained
+from supclust.cut.rule import Cut as Cut
+from supclust.cut.rule import no_rule
 from supclust.data.block import Kind
 from supclust.model.spec import Weights, build_module, set_weights, spec_of_module, weights_of
 
 if TYPE_CHECKING:
+    from supclust.cut import LearnedCut
     from supclust.data.records.comparisons import RecordComparisons
     from supclust.dissimilarity import Dissimilarity
 
@@ -31,14 +34,6 @@ RECORDS = "records"
 """Key of the record under which ``supclust fit`` stores how a table becomes features."""
 _MOST_CLUSTERS = 2**31 - 1  # per block; the kernels count in int64
 _COMPILED = ("mahalanobis", "linear")  # specs that the compiled pass of `supclust cluster` computes
-
-
-class Cut(NamedTuple):
-    """How trees are built and cut: by ``n_clusters`` where it is > 0, else at ``threshold``."""
-
-    alpha: float
-    threshold: float
-    n_clusters: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +51,7 @@ class TrainedModel:
         linkage: ``single``, ``average``, ``complete`` or ``exp``; empty: not chosen yet.
         alpha: of the linkage.
         threshold: height to cut at, chosen on dev data.
+        learned: the learned cut; ``None``: trees are cut at ``threshold``.
         record: JSON-able facts about the training: epochs, losses, dev scores, versions, ...;
             ``alpha`` in it is the learned one, ``None`` if the objective learns none.
         module: a dissimilarity that cannot be built from ``spec``, holding the weights.
@@ -69,6 +65,7 @@ class TrainedModel:
     linkage: str = ""
     alpha: float = math.nan
     threshold: float = math.nan
+    learned: LearnedCut | None = None
     record: dict[str, Any] = field(default_factory=dict)
     module: Dissimilarity | None = None
     folder: Path | None = None
@@ -144,6 +141,8 @@ class TrainedModel:
         """SHA-256 of everything that the clusters depend on."""
         cut = {"linkage": self.linkage, "alpha": self.alpha, "threshold": self.threshold}
         sha = hashlib.sha256(repr((cut, dict(self.spec), self.records)).encode())
+        if self.learned is not None:
+            sha.update(repr((self.learned.to_json(), self.learned.booster.text)).encode())
         for name in sorted(self.weights):
             array = self.weights[name]
             sha.update(f"{name}{array.dtype.str}{array.shape}".encode())
@@ -163,7 +162,9 @@ class TrainedModel:
         """The model's linkage with its own or another cut."""
         self._require_cut()
         height = self.threshold if threshold is None else threshold
-        return Cut(self.alpha, float(height), min(int(n_clusters or 0), _MOST_CLUSTERS))
+        own = threshold is None and not n_clusters and self.learned is not None
+        rule = self.learned.rule if own and self.learned is not None else no_rule()
+        return Cut(self.alpha, float(height), min(int(n_clusters or 0), _MOST_CLUSTERS), rule)
 
     def distances(self, features: ArrayLike) -> Floats:
         """Dissimilarities of the points of one block.
@@ -211,8 +212,9 @@ class TrainedModel:
         Args:
             features: as in `distances`.
             n_clusters: cut into this many, instead of at a height.
-            threshold: cut at this height. Default: the model's.
-            links: must-links and cannot-links, (k, 2) pairs of points each.
+            threshold: cut at this height. Default: the model's own cut, learned or a height.
+            links: must-links and cannot-links, (k, 2) pairs of points each; trees with them are
+                cut at a height.
 
         Returns:
             (n,) int64.
@@ -231,6 +233,8 @@ class TrainedModel:
             require_joined(Z, n_clusters)
         if n_clusters is not None:
             return cut_tree(Z, n_clusters=n_clusters, height=threshold)
+        if threshold is None and self.learned is not None and not links:
+            return self.learned.labels(Z)
         return cut_tree(Z, height=self.threshold if threshold is None else threshold)
 
     def save(self, folder: str | Path) -> Path:
