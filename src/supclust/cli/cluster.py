@@ -9,8 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from supclust.cli.wording import counted, names_in
+
+if TYPE_CHECKING:
+    from supclust.cluster.table import Options
+    from supclust.model.trained import TrainedModel
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 
@@ -74,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         max(1, options.memory) << 20,
         None if options.constraints is None else read_link_pairs(options.constraints),
     )
+    if (model.records or {}).get("layout") == "table":
+        return _resolve(options, model, chosen, start)
     pairs = model.kind == "pairs" and model.comparisons is None
     if pairs and is_pair_layout(options.records):
         from supclust.cluster.pairs import cluster_pairs
@@ -111,6 +118,28 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _resolve(
+    options: argparse.Namespace, model: TrainedModel, chosen: Options, start: float
+) -> int:
+    """Find the entities of a table without blocks."""
+    from supclust.resolve.apply import resolve_table
+
+    with bar("pairs") as progress:
+        done = resolve_table(
+            options.records,
+            model,
+            options.output,
+            chosen,
+            lambda line: print(line, flush=True),
+            progress,
+        )
+    print(
+        f"{options.output}: {counted(done.records, 'record')}, "
+        f"{counted(done.entities, 'cluster')}, {time.perf_counter() - start:.1f} s"
+    )
+    return 0
+
+
 def _check_cut(options: argparse.Namespace) -> None:
     if options.threshold is not None and options.n_clusters is not None:
         raise ValueError("give --threshold or --n-clusters; received both. Drop one.")
@@ -124,11 +153,12 @@ def _check_cut(options: argparse.Namespace) -> None:
 
 @contextmanager
 def bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar at a terminal; nothing elsewhere."""
+    """A progress bar at a terminal; elsewhere a line every ten seconds."""
+    from supclust.experiment.progress import ProgressBar, progress_lines
+
     if not sys.stderr.isatty():
-        yield None
+        yield progress_lines(label)
         return
-    from supclust.experiment.progress import ProgressBar
 
     with ProgressBar(label, 1) as shown:
         yield lambda done, total: shown.update(done, total)

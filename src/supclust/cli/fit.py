@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supclust.cli.fit_table import configure_table, fit_bare_table, is_bare_table, learned_lines
 from supclust.cli.wording import (
     KIND_HELP,
     counted,
@@ -86,6 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="linear compares column by column; the others take records as vectors of numbers "
         "(default: linear if there is text, else mahalanobis)",
     )
+    configure_table(parser)
     how = parser.add_argument_group("how to learn")
     how.add_argument(
         "--recipe",
@@ -128,6 +130,10 @@ def run(options: argparse.Namespace) -> int:
 
     check("--seed", Natural, options.seed)
     _check_output(options.output)
+    if options.label is not None and is_bare_table(options):
+        bare = fit_bare_table(options)
+        if bare is not None:
+            return _finish(bare, options.output, learned_lines(bare))
     data = _read(options)
     print("\n".join(data.described), flush=True)
     _hint_units(data, options.scale)
@@ -141,15 +147,13 @@ def run(options: argparse.Namespace) -> int:
     held = f"{_sizes(dev)} held out" if dev else "nothing held out: too few clusters"
     print(f"training on {_sizes(train)}, {held}", flush=True)
     model = _train(data, train, dev, options)
-    replaced = (options.output / "model.json").is_file()
-    print("\n".join(_learned(model)), flush=True)
-    _save(model, options.output)
-    print(f"model: {options.output}{' (in place of the one that was there)' if replaced else ''}")
-    return 0
+    return _finish(model, options.output, _learned(model))
 
 
-def _save(model: TrainedModel, folder: Path) -> None:
-    """Save the model; where the disk is full by now, among the temporary files, to be moved."""
+def _finish(model: TrainedModel, folder: Path, lines: list[str]) -> int:
+    """Say what was learned, and save; where the disk is full by now, among temporary files."""
+    replaced = (folder / "model.json").is_file()
+    print("\n".join(lines), flush=True)
     try:
         model.save(folder)
     except OSError as problem:
@@ -162,6 +166,8 @@ def _save(model: TrainedModel, folder: Path) -> None:
         raise OSError(
             problem.errno, f"{problem.strerror}; the model is in {spare}: move it", str(folder)
         ) from None
+    print(f"model: {folder}{' (in place of the one that was there)' if replaced else ''}")
+    return 0
 
 
 def _check_output(folder: Path) -> None:

@@ -104,9 +104,9 @@ def cluster_table(
     require_writable(output)
     if output.resolve() == table.path.resolve():
         raise DataError("is the input; choose another output", output)
-    kinds = _model_columns(model, table)
-    block, id = _block_and_id(model, table, options)
-    keep = _kept_columns(table, options.keep, (block, id))
+    kinds = model_columns(model, table)
+    block, id = block_and_id(model, table, options)
+    keep = kept_columns(table, options.keep, (block, id))
     cut = model.cut(options.threshold, options.n_clusters)
     with ThreadPoolExecutor(1) as pool:
         kernels_loaded = pool.submit(_load_kernels, model)  # while the table is read
@@ -133,7 +133,7 @@ def cluster_table(
             if progress:
                 progress(done, plan.n)
             clusters, count = partial.clusters(plan)
-            _write(output, table, clusters, (id, block, *keep))
+            write_clusters(output, table, clusters, (id, block, *keep))
     return Clustered(plan.n, len(plan.names), count, len(finished), partial.discarded)
 
 
@@ -178,7 +178,7 @@ def _links(
     return links_by_block(must, cannot, plan.code, place)
 
 
-def _model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
+def model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
     """The columns that the model reads, and their kinds; refuses a table without them."""
     comparisons = model.comparisons
     if comparisons is None and model.kind == "pairs":
@@ -204,7 +204,7 @@ def _model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
     return kinds
 
 
-def _block_and_id(
+def block_and_id(
     model: TrainedModel, table: RecordTable, options: Options
 ) -> tuple[str | None, str | None]:
     """The columns of blocks and of ids: those of the options, else those of training."""
@@ -224,7 +224,7 @@ def _block_and_id(
     return block, next((name for name in (trained.get("id"), "id") if name in table.names), None)
 
 
-def _kept_columns(
+def kept_columns(
     table: RecordTable, keep: Sequence[str], special: tuple[str | None, str | None]
 ) -> list[str]:
     """The columns to copy, without those that are copied anyway."""
@@ -266,7 +266,9 @@ def _features(
         yield chunk.number, points, chunk.starts
 
 
-def _write(output: Path, table: RecordTable, clusters: Ints, columns: Sequence[str | None]) -> None:
+def write_clusters(
+    output: Path, table: RecordTable, clusters: Ints, columns: Sequence[str | None]
+) -> None:
     """Write the columns (id first, ``None``: record numbers) and the clusters."""
     import pyarrow as pa
 

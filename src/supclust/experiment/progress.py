@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +67,27 @@ class ProgressBar:
             total=max(self.total, 1e-9),
             left="" if left is None else f"about {duration(left)} left",
         )
+
+
+def progress_lines(label: str, every: float = 10.0) -> Callable[[float, float], None]:
+    """A function of work done and in all that writes a line to stderr, at most every 10 s."""
+    start = last = time.monotonic()
+
+    def show(done: float, total: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < every:
+            return
+        last = now
+        left = time_left(now - start, done, total)
+        rest = "" if left is None else f", about {duration(left)} left"
+        print(
+            f"{label}: {done:,.0f} of {total:,.0f}, {duration(now - start)}{rest}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return show
 
 
 def time_left(seconds: float, done: float, total: float) -> float | None:

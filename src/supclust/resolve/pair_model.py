@@ -28,6 +28,8 @@ _BOOSTING: dict[str, Any] = {
     "feature_fraction": 0.5,
 }
 _RIDGE = 1.0  # penalty of the logistic model on standardised features
+_LOGISTIC_PAIRS = 20_000  # pairs that it is trained on, at most: it has few weights
+_LOGISTIC_STEPS = 100
 
 
 class PairModel(Protocol):
@@ -103,11 +105,10 @@ class Logistic:
 
     @property
     def weights(self) -> dict[str, NDArray[Any]]:
-        """As of a linear dissimilarity."""
-        return {
-            "average_weight": self.weight.astype(np.float32),
-            "average_bias": np.array(self.bias, np.float32),
-        }
+        """As of a linear dissimilarity, which keeps its last weights and their average."""
+        weight, bias = self.weight.astype(np.float32), np.array(self.bias, np.float32)
+        last = {"weight": weight, "bias": bias}
+        return {**last, **{f"average_{name}": array for name, array in last.items()}}
 
 
 def train_boosted(
@@ -131,6 +132,9 @@ def train_logistic(
     """Ridge-penalised logistic regression, on features scaled to unit spread, by L-BFGS."""
     from scipy.optimize import minimize
 
+    if len(features) > _LOGISTIC_PAIRS:
+        some = np.random.default_rng(0).permutation(len(features))[:_LOGISTIC_PAIRS]
+        features, same, weight = features[some], same[some], weight[some]
     centre = features.mean(axis=0, dtype=np.float64)
     spread = features.std(axis=0, dtype=np.float64)
     scale = np.where(spread > 1e-9, spread, 1.0)
@@ -143,7 +147,8 @@ def train_logistic(
         value = float((weight * np.logaddexp(0, -margin)).sum() + _RIDGE / 2 * (w[:-1] ** 2).sum())
         return value, -np.append(X.T @ push - _RIDGE * w[:-1], push.sum())
 
-    w = minimize(loss, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    start, options = np.zeros(X.shape[1] + 1), {"maxiter": _LOGISTIC_STEPS}
+    w = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     return Logistic(w[:-1] / scale, float(w[-1] - (w[:-1] * centre / scale).sum()))
 
 

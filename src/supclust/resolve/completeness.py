@@ -1,0 +1,84 @@
+"""Whether labels are complete: whether a record without a label is a stranger to every entity.
+
+A reference usually consists of whole entities, and all other records are somebody else. Or some
+records of an entity have no label. The two differ in the unlabelled neighbours of labelled records:
+in the second case they are matches as often as labelled neighbours are.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from supclust.resolve.candidates import Candidates
+from supclust.resolve.keys import Ints
+from supclust.resolve.pair_model import train_logistic
+from supclust.resolve.scoring import Compared
+from supclust.resolve.training_pairs import PairCounts, draw_pairs, pair_kinds
+
+Labelled: TypeAlias = Literal["auto", "complete", "partial"]
+
+_FEW_STRANGERS = 0.02  # of the pairs of one entity, as pairs of two labelled entities
+_FEW_MATCHES = 0.25  # of the matches that labels missing at random would leave
+_SAMPLE = 20_000  # pairs that are looked at
+
+
+class Completeness(NamedTuple):
+    """Whether unlabelled records are strangers, and why that is believed."""
+
+    complete: bool
+    reason: str
+
+
+def completeness(
+    asked: Labelled, candidates: Candidates, table: Compared, labels: Ints, counts: PairCounts
+) -> Completeness:
+    """Decide; ``auto`` looks at the unlabelled neighbours of labelled records."""
+    known = float((labels >= 0).mean())
+    if known == 1.0:
+        return Completeness(True, "every record has a label")
+    if asked != "auto":
+        return Completeness(asked == "complete", f"--labelled {asked}")
+    if not counts.mixed:
+        return Completeness(True, "labelled and unlabelled records are never compared")
+    if counts.different <= _FEW_STRANGERS * counts.same:
+        return Completeness(
+            True,
+            "labels are taken as complete: hardly any two labelled entities are compared, so "
+            "unlabelled records must be strangers (--labelled partial denies it)",
+        )
+    expected = counts.same * 2 * (1 - known) / known
+    share = _matching_share(candidates, table, labels, counts)
+    if share * counts.mixed < _FEW_MATCHES * expected:
+        return Completeness(
+            True,
+            f"labels are taken as complete: of the pairs with one labelled record {share:.1%} "
+            f"look like matches, where records of the same entities without a label would make it "
+            f"{min(1.0, expected / counts.mixed):.1%} (--labelled partial denies it)",
+        )
+    return Completeness(
+        False,
+        "labels are taken as partial: unlabelled records look like those of labelled entities and "
+        "are left out of training and scores (--labelled complete denies it)",
+    )
+
+
+def _matching_share(
+    candidates: Candidates, table: Compared, labels: Ints, counts: PairCounts
+) -> float:
+    """Share of matches among the pairs of a labelled and an unlabelled record, by a quick model."""
+    pairs = draw_pairs(candidates, labels, counts, complete=False)
+    rng = np.random.default_rng(0)
+    some = rng.permutation(len(pairs.left))[:_SAMPLE]
+    features = table.features(pairs.left[some], pairs.right[some], False)
+    model = train_logistic(features, pairs.same[some], pairs.weight[some])
+    total = matches = 0.0
+    for left, right in candidates.chunks():
+        mixed = np.flatnonzero(pair_kinds(labels, left, right) == 2)
+        mixed = mixed[rng.random(len(mixed)) < _SAMPLE / counts.mixed]
+        if len(mixed):
+            value = model.dissimilarity(table.features(left[mixed], right[mixed], False))
+            matches += float((1 / (1 + np.exp(np.clip(value, -50, 50)))).sum())
+            total += len(mixed)
+    return matches / max(total, 1.0)

@@ -1,0 +1,174 @@
+"""From a bare table to entities, through the commands."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from supclust.cli.main import main
+from supclust.metrics import pairwise_scores
+from supclust.model import load
+from supclust.resolve.forest_scores import labelled_scores
+
+FIRST = [
+    "ann",
+    "bob",
+    "carl",
+    "dora",
+    "emil",
+    "fritz",
+    "gina",
+    "hans",
+    "ida",
+    "jonas",
+    "karl",
+    "mia",
+]
+
+
+def persons(entities, seed=0):
+    """Records of persons, three each, with typos and missing values; (rows, entity)."""
+    rng = np.random.default_rng(seed)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    rows, labels = [], []
+    for k in range(entities):
+        first = FIRST[rng.integers(len(FIRST))]
+        last = "".join(rng.choice(list(letters), 7))
+        born = f"{rng.integers(1940, 2000)}-{rng.integers(1, 13):02d}-{rng.integers(1, 29):02d}"
+        zip_code = f"{rng.integers(10000, 99999)}"
+        for _ in range(3):
+            typo = list(last)
+            if rng.random() < 0.4:
+                typo[rng.integers(7)] = letters[rng.integers(26)]
+            rows.append(
+                {
+                    "given": first if rng.random() < 0.9 else "",
+                    "surname": "".join(typo),
+                    "born": born if rng.random() < 0.8 else "",
+                    "zip": zip_code if rng.random() < 0.8 else "",
+                }
+            )
+            labels.append(k)
+    return rows, np.array(labels)
+
+
+def write(path, rows, labels=None):
+    with path.open("w", newline="") as stream:
+        names = [*rows[0], *(["entity"] if labels is not None else [])]
+        out = csv.DictWriter(stream, names)
+        out.writeheader()
+        for k, row in enumerate(rows):
+            out.writerow(row | ({} if labels is None else {"entity": labels[k]}))
+    return path
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+def clusters(path):
+    with path.open() as stream:
+        return np.array([int(row["cluster"]) for row in csv.DictReader(stream)])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bare")
+    rows, labels = persons(120)
+    known = [f"p{k}" if k < 80 else "" for k in labels]
+    assert run("fit", write(folder / "t.csv", rows, known), "--label", "entity", "-o",
+               folder / "m") == 0  # fmt: skip
+    return folder / "m"
+
+
+def test_new_records_are_clustered(model, tmp_path):
+    rows, labels = persons(60, seed=1)
+    table = write(tmp_path / "new.csv", rows)
+    assert run("cluster", table, "--model", model, "-o", tmp_path / "e.csv") == 0
+    assert pairwise_scores(labels, clusters(tmp_path / "e.csv")).f1 > 0.9
+
+
+def test_the_model_keeps_rules_and_true_scores(model):
+    loaded = load(model)
+    facts = loaded.record["entities"]
+    assert loaded.records["layout"] == "table"
+    assert loaded.records["candidates"]
+    assert facts["complete"] and "complete" in facts["reason"]
+    assert facts["never_compared"] == 0  # a small table: all pairs
+    assert loaded.record["dev"]["pairwise_f1"] > 0.9
+
+
+def test_a_table_beyond_all_pairs_uses_the_rules(model, tmp_path, capsys):
+    rows, labels = persons(1100, seed=2)
+    table = write(tmp_path / "new.csv", rows)
+    assert run("cluster", table, "--model", model, "-o", tmp_path / "e.csv") == 0
+    assert "satisfy a rule" in capsys.readouterr().out
+    assert pairwise_scores(labels, clusters(tmp_path / "e.csv")).f1 > 0.85
+
+
+def test_rules_by_hand_say_what_they_lose(tmp_path, capsys):
+    rows, labels = persons(60)
+    table = write(tmp_path / "t.csv", rows, labels)
+    rules = "zip, given & year(born)"
+    words = ("fit", table, "--label", "entity", "--candidates", rules, "-o", tmp_path / "m")
+    assert run(*words) == 0
+    described = load(tmp_path / "m").records
+    assert [one["rule"] for one in described["candidates"]] == ["zip", "given & year(born)"]
+    share = load(tmp_path / "m").record["entities"]["never_compared"]
+    assert 0 < share < 0.5
+    assert f"{share:.1%} are never compared" in capsys.readouterr().out
+
+
+def test_records_that_share_a_distinct_value_stay_apart(tmp_path):
+    rows, labels = persons(40)
+    for k, row in enumerate(rows):
+        row["source"] = f"s{k // 2}"  # two records of one source, often of one person
+    table = write(tmp_path / "t.csv", rows, labels)
+    words = ("fit", table, "--label", "entity", "--distinct", "source", "-o", tmp_path / "m")
+    assert run(*words) == 0
+    assert run("cluster", table, "--model", tmp_path / "m", "-o", tmp_path / "e.csv") == 0
+    found = clusters(tmp_path / "e.csv")
+    assert (found[0::2] != found[1::2]).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--label", "none"), "not found"),
+        (("--label", "unique"), "two records with one label"),
+        (("--label", "entity", "--candidates", "nothing"), "name column 'nothing'"),
+        (("--label", "entity", "--candidates", "zip", "--block", "zip"), "received both"),
+        (("--label", "entity", "--labelled", "perhaps"), None),
+    ],
+)
+def test_errors_say_what_to_do(words, message, tmp_path, capsys):
+    rows, labels = persons(10)
+    for k, row in enumerate(rows):
+        row["unique"] = f"u{k}"
+    table = write(tmp_path / "t.csv", rows, labels)
+    command = ["fit", table, *words, "-o", tmp_path / "m"]
+    if message is None:
+        with pytest.raises(SystemExit):
+            run(*command)
+        return
+    assert run(*command) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_of_a_table_refuses_blocks(model, tmp_path, capsys):
+    rows, _ = persons(5)
+    table = write(tmp_path / "t.csv", rows)
+    out = tmp_path / "e.csv"
+    assert run("cluster", table, "--model", model, "--n-clusters", 3, "-o", out) == 2
+    assert "without blocks" in capsys.readouterr().err
+
+
+def test_scores_count_strangers():
+    labels = np.array([0, 0, 1, 1, -1, -1])
+    found = np.array([0, 0, 1, 2, 0, 3])
+    scores = labelled_scores(labels, found, complete=True)
+    # Cluster 0: one true pair and two half pairs with the stranger; entity 1 is split.
+    assert scores.precision == pytest.approx(1 / 2)
+    assert scores.recall == pytest.approx(1 / 2)
+    assert labelled_scores(labels, found, complete=False).precision == 1
