@@ -57,6 +57,8 @@ def test_every_option_composes_and_is_accepted(group: str, option: str) -> None:
     chosen = [f"{group}={option}"]
     if chosen[0] in OWN:
         chosen.append("dataset.path=somewhere.csv")
+    if option == "stacked":
+        chosen.append("recipe=best")
     settings = settings_of(*chosen)
     assert settings.splits == (0,)
     named = {"objective": settings.objective, "linkage": settings.linkage}
@@ -75,7 +77,8 @@ def test_groups_are_those_of_the_contract() -> None:
 )
 def test_classes_in_conf_are_the_registered_ones(group: str, registry: Registry) -> None:
     for name in registry:
-        factory = settings_of(f"{group}={name}").build(group)
+        more = ["recipe=best"] if name == "stacked" else []
+        factory = settings_of(f"{group}={name}", *more).build(group)
         assert factory.func is registry.load(name)
         assert factory.func.name == name
 

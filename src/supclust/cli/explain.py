@@ -57,7 +57,11 @@ def explained(model: TrainedModel) -> dict[str, Any]:
         "threshold": model.threshold,
         "learned_cut": model.learned is not None,
         "cut_choice": record.get("cut_choice"),
-        "bias": model.linear[1] if model.spec["name"] == "linear" else None,
+        "bias": (
+            float(model.weights["average_bias"])
+            if model.spec["name"] in ("linear", "stacked")
+            else None
+        ),
         "features": _features(model),
         "dev": record.get("dev"),
         "sizes": record.get("sizes"),
@@ -70,13 +74,15 @@ def _features(model: TrainedModel) -> list[dict[str, Any]]:
     """Weight of every feature, the heaviest first; nothing for a network."""
     import numpy as np
 
-    if model.spec["name"] == "linear":
-        weights = model.linear[0].tolist()
+    names = list(model.feature_names)
+    if model.spec["name"] in ("linear", "stacked"):
+        weights = model.weights["average_weight"].tolist()
+        names += ["(boosted trees)"] if model.spec["name"] == "stacked" else []
     elif model.spec["name"] == "mahalanobis":
         weights = np.linalg.norm(np.asarray(model.weights["weight"], float), axis=0).tolist()
     else:
         return []
-    pairs = sorted(zip(model.feature_names, weights, strict=True), key=lambda one: -abs(one[1]))
+    pairs = sorted(zip(names, weights, strict=True), key=lambda one: -abs(one[1]))
     return [{"name": name, "weight": weight} for name, weight in pairs]
 
 
@@ -91,7 +97,7 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
     ]
     if not facts["features"]:
         return lines
-    linear = facts["dissimilarity"] == "linear"
+    linear = facts["dissimilarity"] in ("linear", "stacked")
     width = max(len(feature["name"]) for feature in facts["features"])
     lines.append("")
     for feature in facts["features"]:
@@ -111,6 +117,7 @@ _DISSIMILARITIES = {
     "linear": "sum of weight times feature; more of a feature ...",
     "mahalanobis": "distance after a learned linear map; one unit of a feature counts",
     "encoder": "distance after a learned network",
+    "stacked": "sum of weight times feature, log odds of boosted trees among them; more of one ...",
 }
 
 

@@ -70,8 +70,15 @@ def label_records(
     comparisons = model.comparisons
     if comparisons is None:
         raise ValueError("the model does not compare records; received columns of a table.")
-    weight, bias = model.linear
     encoded = comparisons.encode(columns)
+    if model.spec["name"] == "stacked":
+
+        def square(k: int) -> NDArray[Any]:
+            rows = np.arange(starts[k], starts[k + 1])
+            return model.distances(comparisons.block_features(encoded, rows))
+
+        return flat_squares(square, starts, cut, links)
+    weight, bias = model.linear
     return flat_records(encoded, comparisons.layout(), starts, weight, bias, cut, links)
 
 

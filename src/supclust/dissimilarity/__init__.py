@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from supclust.dissimilarity.encoder import Encoder as Encoder
     from supclust.dissimilarity.linear import LinearPair as LinearPair
     from supclust.dissimilarity.mahalanobis import Mahalanobis as Mahalanobis
+    from supclust.dissimilarity.stacked import Stacked as Stacked
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -17,5 +18,6 @@ __getattr__, __dir__, __all__ = attach(
         "encoder": ("Encoder",),
         "linear": ("LinearPair",),
         "mahalanobis": ("Mahalanobis",),
+        "stacked": ("Stacked",),
     },
 )

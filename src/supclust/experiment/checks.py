@@ -107,6 +107,11 @@ def _check_combinations(config: Mapping[str, Any]) -> None:
             f"dissimilarity={name} works on points; dataset={dataset['name']} has features of "
             "pairs. Use dissimilarity=auto or dissimilarity=linear."
         )
+    if name == "stacked" and recipe.get("name") != "best":
+        raise ValueError(
+            "dissimilarity=stacked is fitted in stages and needs recipe=best; received "
+            "recipe=paper. Add recipe=best."
+        )
     if of_pairs and config["objective"]["name"] in ("euclidean", "rca"):
         raise ValueError(
             f"objective={config['objective']['name']} works on points; dataset={dataset['name']} "

@@ -37,8 +37,9 @@ from supclust.model.selection import (
     score_grid,
     score_trees,
 )
+from supclust.model.stacked import logit_score, out_of_fold, stacked_weights, with_logit
 from supclust.objectives import Objective, quiet_trainer
-from supclust.objectives.baselines import linear_weights
+from supclust.objectives.baselines import boosted_pairs, linear_weights
 from supclust.objectives.closed_form import (
     LinearScore,
     Matrix,
@@ -60,7 +61,7 @@ class Start:
     """A dissimilarity in closed form, and alpha.
 
     Attributes:
-        name: of a map, or ``logistic``.
+        name: of a map, ``logistic``, or ``logit`` of a stacked model.
         alpha: best of the grid, for fitted dissimilarities in their unit.
     """
 
@@ -71,6 +72,8 @@ class Start:
         """The dissimilarity of some training blocks."""
         if self.name == "logistic":
             return logistic_score(labelled_pairs(blocks))
+        if self.name == "logit":
+            return logit_score(blocks)
         return closed_form_maps(blocks)[self.name]
 
 
@@ -99,10 +102,12 @@ def fit_best(
     Args:
         parts: training and dev blocks of every split.
         options: objective, settings and seed.
-        dissimilarity: ``mahalanobis`` or ``linear``.
+        dissimilarity: ``mahalanobis``, ``linear`` or ``stacked``.
         trainer: for the training of the splits that are trained.
         ckpt_path: of a checkpoint of that training.
     """
+    if dissimilarity == "stacked":
+        return [_fit_stacked(part, options) for part in parts]
     choose = best_map if dissimilarity == "mahalanobis" else logistic_start
     starts = [choose(part, options.seed) for part in parts]
     guards = _guard(starts, parts, options)
@@ -131,6 +136,30 @@ def fit_best(
                 position=place,
             )
     return models
+
+
+def _fit_stacked(part: DatasetSplit, options: FitOptions) -> BestFit:
+    """Boosted trees of the training blocks, then the linear stage on log odds out of fold."""
+    booster = boosted_pairs(labelled_pairs(part.train), options.seed)
+    logits = out_of_fold(part.train, options.seed)
+    train = [with_logit(block, one) for block, one in zip(part.train, logits, strict=True)]
+    dev = [with_logit(block, booster.predict_raw(pair_features(block))) for block in part.dev]
+    stage = DatasetSplit(tuple(train), tuple(dev), ())
+    start = _start_with_alpha("logit", stage)
+    (guard,) = _guard([start], [stage], options)
+    fitted = start.fit(train)
+    linear, alpha, training = weights_of_start(fitted), start.alpha, None
+    if guard["shipped"] == "trained":
+        training = train_from([fitted], [stage], [alpha], options)
+        linear, alpha = training.weights(0), training.alpha(0, stage)
+    objective = None if training is None else training.objective
+    return BestFit(
+        stacked_weights(linear, booster),
+        alpha,
+        0 if objective is None else len(objective.history),
+        {"start": start.name, "guard": guard},
+        objective,
+    )
 
 
 def best_map(part: DatasetSplit, seed: int) -> Start:
@@ -191,7 +220,7 @@ def _guard(
 
 def _verdict(start: Start, closed: list[float], trained: list[float]) -> dict[str, Any]:
     """Few weights (pairs): trained unless clearly worse. A whole map: only if clearly better."""
-    if start.name == "logistic":
+    if start.name in ("logistic", "logit"):
         result = compare(closed, trained)
         ship = "closed form" if result.is_clear else "trained"
     else:

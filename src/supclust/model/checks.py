@@ -73,6 +73,7 @@ MODEL = {
         {"linkage": _Linkage, "alpha": Number, "threshold": Number, "learned?": _LEARNED},
     ),
     "weights_sha256?": Text,
+    "booster_sha256?": Text,
 }
 """Of what a model is made; `RECORD` describes its training."""
 RECORD = {
@@ -189,6 +190,8 @@ def _expected_shapes(spec: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         return {"weight": (d, d)}
     if name == "linear":
         return {"average_weight": (d,), "average_bias": (), "weight": (d,), "bias": ()}
+    if name == "stacked":
+        return {"average_weight": (d + 1,), "average_bias": ()}
     if name == "encoder" and "class" not in spec:
         layers = list(pairwise(spec.get("widths", (d, 0))))
         pairs = [

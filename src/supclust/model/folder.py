@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,13 @@ from supclust.model.trained import TrainedModel
 from supclust.schema import Count
 
 WEIGHTS_FILE, RECORD_FILE, CUT_FILE = "model.safetensors", "model.json", "cut.txt"
+BOOSTER, BOOSTER_FILE = "booster", "booster.txt"
+"""Boosted trees of a stacked model: among the weights, and in the folder as LightGBM's text."""
 TRAININGS = "trainings"
 """Folder of the trainings below the outputs."""
 FORMAT, PLAIN_FORMAT = 2, 1
 """Of model.json; raised when older versions would misread it: a learned cut needs format 2."""
-_DRAFT = re.compile(r"\.(model\.json|model\.safetensors|cut\.txt)-[0-9a-f]{32}")
+_DRAFT = re.compile(r"\.(model\.json|model\.safetensors|cut\.txt|booster\.txt)-[0-9a-f]{32}")
 _KEYS = ("format", *(name.removesuffix("?") for name in MODEL))  # all others are the record
 
 
@@ -73,9 +76,14 @@ def write_model(model: TrainedModel, folder: Path) -> Path:
             f"the record of a model must be made of JSON's types; received {error}. "
             "Use numbers, strings, lists and dictionaries."
         ) from None
-    content = save({name: np.asarray(array, order="C") for name, array in model.weights.items()})
-    checksum = hashlib.sha256(content).hexdigest()
-    record = json_text({**described, "weights_sha256": checksum}).encode()
+    arrays = {name: np.asarray(array, order="C") for name, array in model.weights.items()}
+    text = arrays.pop(BOOSTER, None)
+    content = save(arrays)
+    sums = {"weights_sha256": hashlib.sha256(content).hexdigest()}
+    if text is not None:
+        files[BOOSTER_FILE] = text.tobytes()
+        sums["booster_sha256"] = hashlib.sha256(files[BOOSTER_FILE]).hexdigest()
+    record = json_text({**described, **sums}).encode()
     write_folder(folder, {WEIGHTS_FILE: content, **files, RECORD_FILE: record})
     return folder
 
@@ -116,7 +124,7 @@ def may_hold_model(folder: Path) -> bool:
         return not folder.exists()
     names = {path.name for path in folder.iterdir()}
     leftover = {name for name in names if _DRAFT.fullmatch(name)}
-    return RECORD_FILE in names or names <= {WEIGHTS_FILE, CUT_FILE, *leftover}
+    return RECORD_FILE in names or names <= {WEIGHTS_FILE, CUT_FILE, BOOSTER_FILE, *leftover}
 
 
 def read_model(folder: Path) -> TrainedModel:
@@ -130,6 +138,8 @@ def read_model(folder: Path) -> TrainedModel:
             )
         described = read_document(folder / RECORD_FILE, {**MODEL, **RECORD})
         weights = _read_weights(folder / WEIGHTS_FILE, described.get("weights_sha256"))
+        if described["dissimilarity"]["name"] == "stacked":
+            weights[BOOSTER] = _read_booster(folder / BOOSTER_FILE, described)
         problem = wrong_in_model(described, weights)
         if problem:
             raise DataError(problem, folder / RECORD_FILE)
@@ -160,6 +170,24 @@ def numerical_versions() -> dict[str, str]:
     import supclust
 
     return {"supclust": supclust.__version__, "torch": version("torch"), "numba": version("numba")}
+
+
+def _read_booster(path: Path, described: Mapping[str, Any]) -> NDArray[np.uint8]:
+    """The boosted trees of a stacked model, LightGBM's text, checked."""
+    from supclust.boosting import Booster
+
+    try:
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != described.get("booster_sha256"):
+            raise ValueError("they do not match their checksum")
+        if Booster.from_text(content.decode()).n_features != described["dissimilarity"]["d"]:
+            raise ValueError("they have another number of features than the model")
+    except (OSError, ValueError) as problem:
+        raise ValueError(
+            f"the boosted trees {path} are missing or damaged ({problem}). "
+            "Train again, or copy the whole folder again."
+        ) from None
+    return np.frombuffer(content, np.uint8)
 
 
 def _read_weights(path: Path, checksum: Any) -> dict[str, NDArray[Any]]:

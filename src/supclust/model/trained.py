@@ -155,7 +155,8 @@ class TrainedModel:
         if self.module is not None:
             return self.module
         module = build_module(self.spec)
-        set_weights(module, [self.weights])
+        if self.spec["name"] != "stacked":  # which `distances` applies without it
+            set_weights(module, [self.weights])
         return module.eval().requires_grad_(False)
 
     def cut(self, threshold: float | None = None, n_clusters: int | None = None) -> Cut:
@@ -177,9 +178,11 @@ class TrainedModel:
             (n, n), symmetric with a zero diagonal, in the precision of the model.
         """
         with extras_explained():
-            import torch
+            values = self._checked(np.asarray(features))
+        if self.spec["name"] == "stacked":
+            return self._stacked(values)
+        import torch
 
-        values = self._checked(np.asarray(features))
         dtype = next(self.dissimilarity.parameters()).dtype
         tensor = torch.from_numpy(np.ascontiguousarray(values)).to(dtype)
         if self.kind == "vectors" and len(values) == 0:
@@ -192,6 +195,21 @@ class TrainedModel:
                 "Scale the features as for training."
             )
         return cast("Floats", square)
+
+    def _stacked(self, values: Floats) -> Floats:
+        """`distances` of a stacked model, without torch."""
+        from scipy.spatial.distance import squareform
+
+        from supclust.model.stacked import stacked_scores
+
+        if self.kind == "vectors":
+            i, j = np.triu_indices(len(values), 1)
+            n, values = len(values), np.abs(values[i] - values[j])
+        else:
+            n = (1 + math.isqrt(1 + 8 * len(values))) // 2
+        if n < 2:
+            return np.zeros((n, n), self.weights["average_weight"].dtype)
+        return np.asarray(squareform(stacked_scores(self.weights, values), checks=False))
 
     def tree(self, features: ArrayLike) -> NDArray[np.float64]:
         """Z, (n - 1, 4): the tree of one block in SciPy's format; arguments as `distances`."""

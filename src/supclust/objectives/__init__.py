@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from supclust.objectives.base import Objective as Objective
     from supclust.objectives.baselines import RCA as RCA
     from supclust.objectives.baselines import Baseline as Baseline
+    from supclust.objectives.baselines import Boosted as Boosted
     from supclust.objectives.baselines import Euclidean as Euclidean
     from supclust.objectives.baselines import Logistic as Logistic
     from supclust.objectives.best import Best as Best
@@ -40,7 +41,7 @@ _MODULES = {
     "exp_plus": ("ExpPlus",),
     "exp_alpha": ("ExpAlpha",),
     "base": ("Objective",),
-    "baselines": ("Baseline", "Euclidean", "RCA", "Logistic"),
+    "baselines": ("Baseline", "Euclidean", "RCA", "Logistic", "Boosted"),
     "explink": ("fit_alpha",),
     "recipe": ("Recipe",),
     "stopping": ("Plateau", "TrainingDiverged"),

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.boosting import Booster, train_booster
 from supclust.data.block import Block, Kind
 from supclust.objectives.closed_form import (
+    LabelledPairs,
     LinearScore,
     labelled_pairs,
     logistic_score,
@@ -22,6 +24,15 @@ from supclust.objectives.closed_form import (
     whitening,
 )
 
+BOOSTING = {
+    "num_iterations": 200,
+    "learning_rate": 0.05,
+    "num_leaves": 15,
+    "min_data_in_leaf": 50,
+    "lambda_l2": 1.0,
+}
+"""Parameters of LightGBM."""
+_SMALL = 1_000_000  # numbers up to which one thread is enough
 Weights = dict[str, NDArray[Any]]
 """Weights of a dissimilarity, as a model folder holds them."""
 
@@ -91,6 +102,34 @@ class Logistic(Baseline):
     def fit(self, train: Sequence[Block]) -> Weights:
         """Log odds of "different clusters", in units of their standard deviation."""
         return linear_weights(logistic_score(labelled_pairs(train)))
+
+
+class Boosted(Baseline):
+    """A LightGBM classifier of all pairs; every block weighs the same."""
+
+    name: ClassVar[str] = "boosted"
+    dissimilarity: ClassVar[str] = "stacked"
+
+    def fit(self, train: Sequence[Block]) -> Weights:
+        """Log odds of "different clusters": a stacked model without a linear part."""
+        booster = boosted_pairs(labelled_pairs(train), self.seed)
+        return {
+            "average_weight": np.append(np.zeros(train[0].d), 1.0),
+            "average_bias": np.asarray(0.0),
+            "booster": np.frombuffer(booster.text.encode(), np.uint8),
+        }
+
+
+def boosted_pairs(pairs: LabelledPairs, seed: int) -> Booster:
+    """A LightGBM classifier of pairs; its raw score is the log odds of "different clusters"."""
+    threads = 1 if pairs.features.size < _SMALL else None  # more would wait for each other
+    return train_booster(
+        *(pairs.features, pairs.across, pairs.weight),
+        objective="binary",
+        params=BOOSTING,
+        seed=seed,
+        num_threads=threads,
+    )
 
 
 def linear_weights(score: LinearScore) -> Weights:

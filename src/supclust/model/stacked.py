@@ -1,0 +1,111 @@
+"""`stacked`: boosted trees score every pair; features and that score together are linear.
+
+f = w . x + v (-logit(x)) + b with logit the log odds of "same cluster" by LightGBM. Boosted trees
+fit their own training pairs too well, so the linear stage is trained on logits of trees that have
+not seen the block (out of fold by block). Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supclust.boosting import Booster
+from supclust.data.block import Block
+from supclust.objectives.baselines import boosted_pairs
+from supclust.objectives.closed_form import LinearScore, labelled_pairs, unit_score
+from supclust.objectives.closed_form import pair_features as pair_features
+
+Weights = dict[str, NDArray[Any]]
+BOOSTER = "booster"
+"""Name of the weights that are LightGBM's text, as bytes."""
+FOLDS = 5
+OOF_STREAM = 401  # kind of random numbers drawn from the seed
+
+
+def out_of_fold(blocks: Sequence[Block], seed: int) -> list[NDArray[np.float64]]:
+    """Log odds of the pairs of every block by trees trained on other blocks.
+
+    One block alone is scored by its own trees: there are no others.
+    """
+    k = min(FOLDS, len(blocks))
+    if k < 2:
+        booster = boosted_pairs(labelled_pairs(blocks), seed)
+        return [booster.predict_raw(pair_features(block)) for block in blocks]
+    fold = np.arange(len(blocks)) % k
+    np.random.default_rng([seed, OOF_STREAM]).shuffle(fold)
+    scores: dict[int, NDArray[np.float64]] = {}
+    for i in range(k):
+        seen = [block for block, part in zip(blocks, fold, strict=True) if part != i]
+        booster = boosted_pairs(labelled_pairs(seen), seed)
+        for place in np.flatnonzero(fold == i).tolist():
+            scores[place] = booster.predict_raw(pair_features(blocks[place]))
+    return [scores[place] for place in range(len(blocks))]
+
+
+def with_logit(block: Block, logits: NDArray[np.float64]) -> Block:
+    """The block with the log odds as one more feature of every pair."""
+    features = np.column_stack([pair_features(block), logits])
+    return replace(block, kind="pairs", features=features.astype(block.features.dtype))
+
+
+def logit_score(blocks: Sequence[Block]) -> LinearScore:
+    """The start of the linear stage: the last feature alone, with standard deviation 1."""
+    pairs = labelled_pairs(blocks)
+    d = pairs.features.shape[1]
+    mean = np.average(pairs.features, axis=0, weights=pairs.weight).astype(np.float64)
+    spread = np.average((pairs.features - mean) ** 2, axis=0, weights=pairs.weight) ** 0.5
+    deviation = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(mean)), spread, 1.0)
+    weight = np.zeros(d)
+    weight[-1] = deviation[-1]
+    return unit_score(LinearScore(weight, float(mean[-1]), mean, deviation), pairs)
+
+
+def stacked_weights(linear: Mapping[str, NDArray[Any]], booster: Booster) -> Weights:
+    """Weights of a stacked model: those of the linear stage, the logit's last, and the trees."""
+    return {
+        "average_weight": linear["average_weight"],
+        "average_bias": linear["average_bias"],
+        BOOSTER: np.frombuffer(booster.text.encode(), np.uint8),
+    }
+
+
+def stacked_scores(
+    weights: Mapping[str, NDArray[Any]], features: NDArray[np.floating]
+) -> NDArray[np.floating]:
+    """(e,) dissimilarities of pairs from their (e, d) features."""
+    weight = np.asarray(weights["average_weight"])
+    logits = booster_of(weights).predict_raw(features)
+    linear = features.astype(np.float64) @ weight[:-1].astype(np.float64)
+    scores = linear + float(weight[-1]) * logits + float(weights["average_bias"])
+    return scores.astype(weight.dtype)
+
+
+def stacked_contributions(
+    weights: Mapping[str, NDArray[Any]], features: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """(e, d + 1) what every feature adds to the dissimilarity, and the rest; needs LightGBM.
+
+    w_f x_f plus the share of the log odds that exact Shapley values (TreeSHAP) give to feature f.
+    A row adds up to `stacked_scores`.
+    """
+    weight = np.asarray(weights["average_weight"], np.float64)
+    parts: NDArray[np.float64] = weight[-1] * booster_of(weights).contributions(features)
+    parts[:, :-1] += features.astype(np.float64) * weight[:-1]
+    parts[:, -1] += float(weights["average_bias"])
+    return parts
+
+
+def booster_of(weights: Mapping[str, NDArray[Any]]) -> Booster:
+    """The boosted trees of a stacked model."""
+    return _read(np.asarray(weights[BOOSTER], np.uint8).tobytes())
+
+
+@lru_cache(maxsize=8)
+def _read(text: bytes) -> Booster:
+    return Booster.from_text(text.decode())

@@ -1,0 +1,121 @@
+"""Stacked and boosted models: out of fold by block, saved as text, applied without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pytest
+
+from supclust.data.block import Block
+from supclust.data.splits import DatasetSplit
+from supclust.model.fit import FitOptions, fit_model, fit_splits
+from supclust.model.folder import read_model
+from supclust.model.stacked import out_of_fold, stacked_contributions, stacked_scores
+from training_blocks import block_of, pair_block
+
+NAMES = tuple("abcd")
+OPTIONS = FitOptions(dissimilarity="stacked", recipe_name="best", recipe={"max_epochs": 5})
+WITHOUT_TORCH = """
+import sys
+for name in ("torch", "pytorch_lightning", "lightgbm"):
+    sys.modules[name] = None
+from pathlib import Path
+import numpy as np
+from supclust.model.folder import read_model
+model = read_model(Path(sys.argv[1]))
+np.save(sys.argv[3], model.distances(np.load(sys.argv[2])))
+"""
+
+
+def blocks(count: int = 9, sizes: tuple[int, ...] = (6, 5, 4)) -> list[Block]:
+    rng = np.random.default_rng(3)
+    return [pair_block(f"block {k}", rng, sizes) for k in range(count)]
+
+
+def part() -> DatasetSplit:
+    made = blocks()
+    return DatasetSplit(tuple(made[:6]), tuple(made[6:8]), tuple(made[8:]))
+
+
+@pytest.mark.parametrize("options", [OPTIONS, FitOptions(objective="boosted")])
+def test_a_saved_model_predicts_the_same_without_torch_and_lightgbm(
+    options: FitOptions, tmp_path: Path
+) -> None:
+    split = part()
+    model = fit_model(split.train, split.dev, NAMES, options)
+    model.save(tmp_path / "model")
+    text = (tmp_path / "model" / "booster.txt").read_text()
+    assert lightgbm.Booster(model_str=text).num_feature() == 4
+    features = split.test[0].features
+    expected = model.distances(features)
+    np.testing.assert_array_equal(read_model(tmp_path / "model").distances(features), expected)
+    np.save(tmp_path / "features.npy", features)
+    files = [str(tmp_path / name) for name in ("model", "features.npy", "found.npy")]
+    subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *files], check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), expected)
+
+
+def test_damaged_trees_are_refused(tmp_path: Path) -> None:
+    split = part()
+    folder = fit_model(split.train, split.dev, NAMES, FitOptions(objective="boosted")).save(
+        tmp_path / "model"
+    )
+    path = folder / "booster.txt"
+    path.write_text(path.read_text().replace("leaf_value=", "leaf_value=9", 1))
+    with pytest.raises(ValueError, match=r"booster\.txt are missing or damaged"):
+        read_model(folder)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"booster\.txt are missing or damaged"):
+        read_model(folder)
+
+
+def test_logits_are_out_of_fold_by_block() -> None:
+    """Features of noise that are the same in every block, with labels of each block's own.
+
+    Trees that have seen a block know its pairs by heart; others cannot tell them apart.
+    """
+    rng = np.random.default_rng(0)
+    made = []
+    for k in range(6):
+        labels = np.repeat([0, 1], 12)
+        i, j = np.triu_indices(24, 1)
+        made.append(block_of(f"block {k}", labels, "pairs", rng.normal(size=(len(i), 4))))
+    i, j = np.triu_indices(24, 1)
+    across = np.repeat([0, 1], 12)[i] != np.repeat([0, 1], 12)[j]
+
+    def separation(logits: list[np.ndarray]) -> float:
+        every = np.concatenate(logits)
+        apart = np.tile(across, len(logits))
+        return float((every[apart].mean() - every[~apart].mean()) / every.std())
+
+    (boosted,) = fit_splits(
+        [DatasetSplit(tuple(made), (), ())], NAMES, FitOptions(objective="boosted")
+    )
+    in_sample = separation([stacked_scores(boosted.weights, b.features) for b in made])
+    assert in_sample > 0.5  # learned by heart
+    assert abs(separation(out_of_fold(made, 0))) < 0.15  # nothing to learn, nothing leaked
+
+
+def test_contributions_add_up_to_the_dissimilarity() -> None:
+    split = part()
+    (model,) = fit_splits([split], NAMES, OPTIONS)
+    features = split.test[0].features
+    parts = stacked_contributions(model.weights, features)
+    assert parts.shape == (len(features), 5)
+    scores = stacked_scores(model.weights, features)
+    np.testing.assert_allclose(parts.sum(axis=1), scores, rtol=1e-4, atol=1e-5)
+
+
+def test_points_are_compared_by_the_size_of_their_differences() -> None:
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(6), 6)
+    centres = 5 * rng.normal(size=(6, 4))
+    whole = block_of("a", labels, "vectors", centres[labels] + rng.normal(size=(36, 4)))
+    model = fit_model([whole], [], NAMES, FitOptions(objective="boosted"))
+    distances = model.distances(whole.features)
+    np.testing.assert_array_equal(distances, distances.T)
+    assert distances[labels[:, None] != labels].mean() > distances[labels[:, None] == labels].mean()
