@@ -84,7 +84,11 @@ class _Cache(FunctionCache):
 
     def _load_overload(self, signature: Any, target_context: Any) -> Any:
         self._stamp()
-        return super()._load_overload(signature, target_context)
+        try:
+            return super()._load_overload(signature, target_context)
+        except (ImportError, AttributeError):  # entries of an older version name classes that moved
+            self._cache_file.flush()
+            return None
 
     def _save_overload(self, signature: Any, data: Any) -> None:
         self._stamp()

@@ -23,7 +23,7 @@ from supclust.cluster.kernels import (
     score_part,
 )
 from supclust.cut.rule import learned_merges
-from supclust.data.records.compare_kernel import EncodedRecords, Layout
+from supclust.data.records.compare.kernel import EncodedRecords, Layout
 from supclust.hac._linkage import linkage
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.threads import over_parts

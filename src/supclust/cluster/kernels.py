@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from supclust.cut.rule import learned_merges
-from supclust.data.records.compare_kernel import new_workspace, score_rows
+from supclust.data.records.compare.kernel import new_workspace, score_rows
 from supclust.hac.cpu.dispatch import SMALL
 from supclust.hac.cpu.nn_chain import merge_all
 from supclust.hac.cpu.numbering import join_sorted, order_of, root_of

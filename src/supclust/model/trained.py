@@ -120,7 +120,7 @@ class TrainedModel:
         """What ``supclust fit`` stored about the table; ``None`` for other models."""
         return self.record.get(RECORDS)
 
-    @property
+    @cached_property
     def comparisons(self) -> RecordComparisons | None:
         """How two records are compared, where the features are comparisons of columns."""
         stored = (self.records or {}).get("comparisons")

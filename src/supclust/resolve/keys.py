@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from supclust.data.records.comparisons import ColumnKind
 from supclust.data.records.dates import date_form, date_order, parse_date
-from supclust.data.records.text_encoding import (
+from supclust.data.records.encode.text import (
     code_form,
     distinct_forms,
     encode_entries,

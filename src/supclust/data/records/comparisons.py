@@ -12,79 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records import compare_kernel as kernel
-from supclust.data.records.compare_kernel import EncodedRecords, Group, Layout, pair_features
+from supclust.data.records.compare.kernel import EncodedRecords, Group, Layout, pair_features
 from supclust.data.records.dates import DateOrder
-from supclust.data.records.encoding import Column, encode_columns
+from supclust.data.records.encode.columns import Column, encode_columns
+from supclust.data.records.features import FEATURES as FEATURES
+from supclust.data.records.features import FLAGS, WIDTH, GroupName, groups_of
+from supclust.data.records.features import KINDS as KINDS
+from supclust.data.records.features import ColumnKind as ColumnKind
+from supclust.data.records.features import source_kind as source_kind
 from supclust.data.records.rarity import Frequencies
 from supclust.data.tables.cast import Kind
 from supclust.hac.cpu.threads import over_parts
 
-ColumnKind: TypeAlias = Literal["text", "document", "code", "list", "date", "number", "coordinates"]
-GroupName: TypeAlias = Literal["text", "date", "number", "place"]
 Ints = NDArray[np.int64]
 
-KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
-FLAGS = ("missing", "both missing")
-_WORDS: dict[str, tuple[GroupName, int]] = {
-    "shared words": ("text", kernel.WORDS),
-    "shared rare words": ("text", kernel.RARE_WORDS),
-    "words of one in the other": ("text", kernel.CONTAINED),
-}
-FEATURES: dict[ColumnKind, dict[str, tuple[GroupName, int]]] = {
-    "text": {
-        "same text": ("text", kernel.SAME),
-        **_WORDS,
-        "similar spelling": ("text", kernel.TRIPLES),
-        "Jaro-Winkler": ("text", kernel.WINKLER),
-        "edit similarity": ("text", kernel.EDIT),
-        "common prefix": ("text", kernel.PREFIX),
-        "one contains the other": ("text", kernel.SUBSTRING),
-        "rarity of the shared text": ("text", kernel.RARITY),
-    },
-    "document": {"same text": ("text", kernel.SAME), **_WORDS},
-    "code": {
-        "same code": ("text", kernel.SAME),
-        "edit similarity": ("text", kernel.EDIT),
-        "common prefix": ("text", kernel.PREFIX),
-        "rarity of the shared code": ("text", kernel.RARITY),
-    },
-    "list": {
-        "same list": ("text", kernel.SAME),
-        "shared elements": ("text", kernel.WORDS),
-        "shared rare elements": ("text", kernel.RARE_WORDS),
-        "elements of one in the other": ("text", kernel.CONTAINED),
-    },
-    "date": {
-        "same date": ("text", kernel.SAME),
-        "similar digits": ("text", kernel.EDIT),
-        "rarity of the shared date": ("text", kernel.RARITY),
-        "difference in days": ("date", kernel.DAYS),
-        "same year": ("date", kernel.YEAR),
-        "same month": ("date", kernel.MONTH),
-        "same day": ("date", kernel.DAY),
-        "day and month swapped": ("date", kernel.SWAPPED),
-    },
-    "number": {
-        "difference": ("number", kernel.DIFFERENCE),
-        "relative difference": ("number", kernel.RELATIVE),
-        "equal": ("number", kernel.EQUAL),
-    },
-    "coordinates": {"distance": ("place", kernel.DISTANCE)},
-}
-"""Features of every kind of column: name, group of the kernel, number in the group."""
-_WIDTH: dict[GroupName, int] = {
-    "text": kernel.TEXT_FEATURES,
-    "date": kernel.DATE_FEATURES,
-    "number": kernel.NUMBER_FEATURES,
-    "place": kernel.PLACE_FEATURES,
-}
 _PART = 20_000  # pairs that a thread compares at a time
 
 
@@ -213,7 +160,7 @@ class RecordComparisons:
             nan: write NaN instead of the neutral values, for models that handle missing values.
         """
         rows: dict[GroupName, list[tuple[list[int], list[int], list[float]]]] = {
-            group: [] for group in _WIDTH
+            group: [] for group in WIDTH
         }
         position = 0
         for one in self.comparisons:
@@ -221,7 +168,7 @@ class RecordComparisons:
             position += len(place)
             flags = [place.get(flag, -1) for flag in FLAGS]
             for group in groups_of(one.kind):
-                at, neutral = [-1] * _WIDTH[group], [np.nan if nan else 0.0] * _WIDTH[group]
+                at, neutral = [-1] * WIDTH[group], [np.nan if nan else 0.0] * WIDTH[group]
                 for name, value in zip(one.measured, one.neutral, strict=True):
                     owner, number = FEATURES[one.kind][name]
                     if owner == group:
@@ -229,7 +176,7 @@ class RecordComparisons:
                         neutral[number] = np.nan if nan else value
                 rows[group].append((at, flags, neutral))
         spreads = [one.spread for one in self.comparisons if one.kind == "number"]
-        groups = {group: _group(rows[group], width) for group, width in _WIDTH.items()}
+        groups = {group: _group(rows[group], width) for group, width in WIDTH.items()}
         return Layout(**groups, spread=np.array(spreads, np.float64))
 
     def encode(self, columns: Mapping[str, Column]) -> EncodedRecords:
@@ -283,16 +230,6 @@ class RecordComparisons:
             return cls(tuple(Comparison.from_json(value) for value in values))
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise DataError(f"the comparisons of a model are damaged ({problem})") from None
-
-
-def source_kind(kind: ColumnKind) -> Kind:
-    """How a column of a kind is read from a table."""
-    return "number" if kind == "number" else "text"
-
-
-def groups_of(kind: ColumnKind) -> list[GroupName]:
-    """Groups of the kernel that a kind uses."""
-    return list(dict.fromkeys(group for group, _ in FEATURES[kind].values()))
 
 
 def _group(rows: Sequence[tuple[list[int], list[int], list[float]]], width: int) -> Group:

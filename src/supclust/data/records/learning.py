@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.comparisons import (
-    FEATURES,
-    FLAGS,
-    ColumnKind,
-    Comparison,
-    RecordComparisons,
-)
+from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.data.records.dates import date_order, parse_date
-from supclust.data.records.encoding import Column, Texts, encode_texts
+from supclust.data.records.encode.columns import Column, Texts, encode_texts
+from supclust.data.records.features import FEATURES, FLAGS, ColumnKind
 from supclust.data.records.rarity import Frequencies
 
 Ints = NDArray[np.int64]

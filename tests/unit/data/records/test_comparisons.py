@@ -14,8 +14,8 @@ from rapidfuzz.distance import JaroWinkler, Levenshtein
 
 from supclust.data.errors import DataError
 from supclust.data.records.comparisons import FEATURES, Comparison, RecordComparisons
+from supclust.data.records.encode.text import code_form, list_form, text_form
 from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
-from supclust.data.records.text_encoding import code_form, list_form, text_form
 
 NAMES = ["Ann Li", "ann  LI!", "Li, Ann", None, "Bob", "José García", "jose garcia", " ", "B",
          "x" * 90, "x" * 63 + "y" * 40]  # fmt: skip

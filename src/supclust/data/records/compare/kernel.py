@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from supclust.data.records.string_kernels import (
+from supclust.data.records.compare.strings import (
     clear_pattern,
     common_prefix,
     edit_distance,
@@ -19,17 +19,17 @@ from supclust.data.records.string_kernels import (
     jaro_winkler,
     set_pattern,
 )
+from supclust.data.records.compare.values import (
+    compare_dates,
+    compare_numbers,
+    compare_places,
+    put,
+    write_missing,
+)
 from supclust.kernels import kernel
 
 SAME, RARITY, WINKLER, EDIT, PREFIX, SUBSTRING, TRIPLES, WORDS, RARE_WORDS, CONTAINED = range(10)
-DAYS, YEAR, MONTH, DAY, SWAPPED = range(5)
-DIFFERENCE, RELATIVE, EQUAL = range(3)
-DISTANCE = 0
-TEXT_FEATURES, DATE_FEATURES, NUMBER_FEATURES, PLACE_FEATURES = 10, 5, 3, 1
-FAR = 10.0  # spreads beyond which numbers count as equally different
-LONG_AGO = np.log1p(36525.0)  # days, a century, beyond which dates count as equally different
-ANTIPODES = np.log1p(20015.0)  # km
-_RADIUS = 6371.0  # km
+TEXT_FEATURES = 10
 
 
 class EncodedRecords(NamedTuple):
@@ -105,24 +105,6 @@ def new_workspace(records):
 
 
 @kernel
-def _put(row, place, value):
-    if place >= 0:
-        row[place] = value
-
-
-@kernel
-def _write_missing(group, c, first, second, row):
-    """Write the flags; whether a value is missing, and then all features are neutral."""
-    _put(row, group.flags[c, 0], np.float32(first or second))
-    _put(row, group.flags[c, 1], np.float32(first and second))
-    if not (first or second):
-        return False
-    for f in range(group.at.shape[1]):
-        _put(row, group.at[c, f], group.neutral[c, f])
-    return True
-
-
-@kernel
 def _mark(starts, items, entry, marks):
     for k in range(starts[entry], starts[entry + 1]):
         marks[items[k]] = entry
@@ -147,9 +129,9 @@ def _compare_words(records, at, entry, other, row, marks):
             both += records.word_weights[words[k]]
     n = starts[entry + 1] - starts[entry] + starts[other + 1] - starts[other]
     mine, theirs = records.word_totals[entry], records.word_totals[other]
-    _put(row, at[WORDS], np.float32(shared / (n - shared)))
-    _put(row, at[RARE_WORDS], np.float32(both / (mine + theirs - both)))
-    _put(row, at[CONTAINED], np.float32(both / min(mine, theirs)))
+    put(row, at[WORDS], np.float32(shared / (n - shared)))
+    put(row, at[RARE_WORDS], np.float32(both / (mine + theirs - both)))
+    put(row, at[CONTAINED], np.float32(both / min(mine, theirs)))
 
 
 @kernel(error_model="numpy")
@@ -158,7 +140,7 @@ def _compare_characters(chars, starts, at, entry, other, row, masks):
     b, b_stop = starts[other], starts[other + 1]
     n, m = a_stop - a, b_stop - b
     prefix = common_prefix(chars, a, a_stop, b, b_stop)
-    _put(row, at[PREFIX], np.float32(prefix / min(n, m)))
+    put(row, at[PREFIX], np.float32(prefix / min(n, m)))
     if at[WINKLER] >= 0:
         row[at[WINKLER]] = jaro_winkler(masks, n, chars, b, b_stop, prefix)
     if at[EDIT] >= 0:
@@ -171,8 +153,8 @@ def _compare_characters(chars, starts, at, entry, other, row, masks):
 @kernel
 def _write_same(records, at, entry, row):
     for f in range(at.size):
-        _put(row, at[f], np.float32(1.0))
-    _put(row, at[RARITY], records.rarity[entry])
+        put(row, at[f], np.float32(1.0))
+    put(row, at[RARITY], records.rarity[entry])
 
 
 @kernel(error_model="numpy")
@@ -187,7 +169,7 @@ def _compare_texts(records, group, c, left, right, out, workspace):
     for k in range(left.size):
         entry, other = records.entries[left[k], c], records.entries[right[k], c]
         row = out[k]
-        if _write_missing(group, c, entry < 0, other < 0, row):
+        if write_missing(group, c, entry < 0, other < 0, row):
             continue
         if entry == other:
             _write_same(records, at, entry, row)
@@ -201,8 +183,8 @@ def _compare_texts(records, group, c, left, right, out, workspace):
             if by_triples:
                 _mark(records.triple_starts, records.triples, entry, triple_marks)
             current = entry
-        _put(row, at[SAME], np.float32(0.0))
-        _put(row, at[RARITY], np.float32(0.0))
+        put(row, at[SAME], np.float32(0.0))
+        put(row, at[RARITY], np.float32(0.0))
         if by_characters:
             _compare_characters(chars, char_starts, at, entry, other, row, masks)
         if by_words:
@@ -216,55 +198,6 @@ def _compare_texts(records, group, c, left, right, out, workspace):
         clear_pattern(chars, char_starts[current], char_starts[current + 1], masks)
 
 
-@kernel(error_model="numpy")
-def _compare_dates(records, group, c, left, right, out):
-    at, neutral = group.at[c], group.neutral[c]
-    for k in range(left.size):
-        a, b = records.dates[left[k], c], records.dates[right[k], c]
-        row = out[k]
-        if _write_missing(group, c, a[0] < 0, b[0] < 0, row):
-            continue
-        gap = abs(records.days[left[k], c] - records.days[right[k], c])
-        _put(row, at[DAYS], np.float32(min(np.log1p(gap) / LONG_AGO, 1.0)))
-        _put(row, at[YEAR], np.float32(a[0] == b[0]))
-        months, days = a[1] > 0 and b[1] > 0, a[2] > 0 and b[2] > 0
-        _put(row, at[MONTH], np.float32(a[1] == b[1]) if months else neutral[MONTH])
-        _put(row, at[DAY], np.float32(a[2] == b[2]) if days else neutral[DAY])
-        swapped = a[0] == b[0] and a[1] == b[2] and a[2] == b[1] and a[1] != a[2]
-        _put(row, at[SWAPPED], np.float32(swapped) if months and days else neutral[SWAPPED])
-
-
-@kernel(error_model="numpy")
-def _compare_numbers(records, group, c, left, right, out, spread):
-    at = group.at[c]
-    for k in range(left.size):
-        a, b = records.numbers[left[k], c], records.numbers[right[k], c]
-        row = out[k]
-        if _write_missing(group, c, np.isnan(a), np.isnan(b), row):
-            continue
-        gap = 0.0 if a == b else abs(a - b)
-        _put(row, at[DIFFERENCE], np.float32(min(gap / spread, FAR)))
-        largest = max(abs(a), abs(b))
-        _put(row, at[RELATIVE], np.float32(min(gap / largest, 1.0) if gap > 0 else 0.0))
-        _put(row, at[EQUAL], np.float32(a == b))
-
-
-@kernel(error_model="numpy")
-def _compare_places(records, group, c, left, right, out):
-    """Great-circle distances, log(1 + km) in units of that of the antipodes."""
-    at = group.at[c]
-    for k in range(left.size):
-        a, b = records.places[left[k], c], records.places[right[k], c]
-        missing = np.isnan(a[0] + a[1]), np.isnan(b[0] + b[1])
-        if _write_missing(group, c, missing[0], missing[1], out[k]):
-            continue
-        north, east = np.radians(b[0] - a[0]), np.radians(b[1] - a[1])
-        across = np.cos(np.radians(a[0])) * np.cos(np.radians(b[0])) * np.sin(east / 2) ** 2
-        half = min(np.sin(north / 2) ** 2 + across, 1.0)
-        km = 2 * _RADIUS * np.arcsin(np.sqrt(half))
-        _put(out[k], at[DISTANCE], np.float32(min(np.log1p(km) / ANTIPODES, 1.0)))
-
-
 @kernel
 def compare_pairs(records, layout, left, right, out, workspace):
     """Compare records ``left`` (e,) with records ``right`` (e,) into (e, d) float32.
@@ -274,11 +207,11 @@ def compare_pairs(records, layout, left, right, out, workspace):
     for c in range(layout.text.at.shape[0]):
         _compare_texts(records, layout.text, c, left, right, out, workspace)
     for c in range(layout.date.at.shape[0]):
-        _compare_dates(records, layout.date, c, left, right, out)
+        compare_dates(records, layout.date, c, left, right, out)
     for c in range(layout.number.at.shape[0]):
-        _compare_numbers(records, layout.number, c, left, right, out, layout.spread[c])
+        compare_numbers(records, layout.number, c, left, right, out, layout.spread[c])
     for c in range(layout.place.at.shape[0]):
-        _compare_places(records, layout.place, c, left, right, out)
+        compare_places(records, layout.place, c, left, right, out)
 
 
 @kernel

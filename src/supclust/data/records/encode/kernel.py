@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supclust.data.records.string_kernels import LONGEST
+from supclust.data.records.compare.strings import LONGEST
 from supclust.kernels import kernel
 
 _BITS = 21  # a Unicode code point fits, so that three of them fit an int64 exactly
@@ -159,7 +159,7 @@ def _triples(points, starts, columns, wanted):
 
 @kernel
 def encode_forms(points, starts, columns, separators, wanted):
-    """Encode forms; see `supclust.data.records.text_encoding.TextEntries`.
+    """Encode forms; see `supclust.data.records.encode.text.TextEntries`.
 
     Args:
         points: code points of all forms, one after the other, int64.

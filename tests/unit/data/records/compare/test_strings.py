@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 
-from supclust.data.records.string_kernels import (
+from supclust.data.records.compare.strings import (
     LONGEST,
     clear_pattern,
     common_prefix,

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.compare_kernel import EncodedRecords
+from supclust.data.records.compare.kernel import EncodedRecords
 from supclust.data.records.dates import DateOrder, date_form, day_numbers, parse_date
-from supclust.data.records.text_encoding import (
+from supclust.data.records.encode.text import (
     TextEntries,
     code_form,
     distinct_forms,

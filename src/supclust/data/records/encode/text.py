@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.records.encoding_kernel import encode_forms
+from supclust.data.records.encode.kernel import encode_forms
 from supclust.data.tables.cast import LIST_SEPARATOR
 
 Ints = NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""Compiled comparisons of two records, column by column."""

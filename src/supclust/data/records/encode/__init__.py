@@ -1,0 +1,1 @@
+"""Columns of a table as the arrays that compiled comparisons read."""
