@@ -47,6 +47,7 @@ def training_rounds(
     alpha: float | torch.Tensor,
     merges: Sequence[Merge] | None = None,
     every: bool = False,
+    strangers: bool = False,
 ) -> Iterator[Round]:
     """Training HAC of Section 4.3: only pure merges, the globally lowest first.
 
@@ -57,6 +58,8 @@ def training_rounds(
         merges: follow these pure merges, whatever their linkage, instead of the lowest (ties: the
             pair whose smallest leaves come first).
         every: all pairs that attain a minimum or maximum have its gradient.
+        strangers: points with label -1 are of unknown clusters: pairs of two of them are neither
+            pure nor impure.
     """
     truth = [int(label) for label in labels]
     clusters: list[Cluster] = [(i,) for i in range(len(truth))]
@@ -64,6 +67,8 @@ def training_rounds(
         pure: dict[Merge, torch.Tensor] = {}
         impure: dict[Merge, torch.Tensor] = {}
         for u, v in combinations(sorted(clusters), 2):
+            if strangers and truth[u[0]] == truth[v[0]] == -1:
+                continue
             psi = explink_torch(cross_values(D, u, v), alpha, every)
             (pure if truth[u[0]] == truth[v[0]] else impure)[u, v] = psi
         if not pure:
@@ -90,6 +95,7 @@ def explink_loss(
     merges: Sequence[Merge] | None = None,
     ties: str = "one",
     equal: float = 0.0,
+    strangers: bool = False,
 ) -> torch.Tensor:
     """ExpLink training loss: Eq. 4 (`ranking`) or its form with tau and mu (`threshold`).
 
@@ -118,7 +124,7 @@ def explink_loss(
     hinge_terms: list[torch.Tensor] = []
     pure_terms: list[torch.Tensor] = []
     impure_terms: list[torch.Tensor] = []
-    for round_ in training_rounds(D, labels, alpha, merges, ties == "every"):
+    for round_ in training_rounds(D, labels, alpha, merges, ties == "every", strangers):
         if len(set(map(int, labels))) == 1:
             continue
         h = round_.height

@@ -39,6 +39,7 @@ class BlockBatch:
         names: (b,) block names, for messages.
         anchors: (b, m) points of the cluster that a step is about, -1 in padding; ``None`` where
             steps are whole blocks.
+        strangers: (b, n) bool, points of unknown clusters; ``None``: no block has any.
     """
 
     features: Tensor | tuple[Tensor, ...]
@@ -48,6 +49,7 @@ class BlockBatch:
     row_of_block: Tensor
     names: tuple[str, ...]
     anchors: Tensor | None = None
+    strangers: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -143,7 +145,14 @@ class BlockStore:
             split_of_block=numbers([unit.split for unit in units]),
             row_of_block=numbers([row[id(unit.block)] for unit in units]),
             names=tuple(unit.block.name for unit in units),
+            strangers=self._strangers(units),
         )
+
+    def _strangers(self, units: Sequence[Unit]) -> Tensor | None:
+        if all(unit.block.strangers is None for unit in units):
+            return None
+        marks = [torch.as_tensor(unit.block.known_labels == -1) for unit in units]
+        return pad_sequence(marks, batch_first=True).to(self.device)
 
 
 def _points_of(unit: Unit) -> IntArray:

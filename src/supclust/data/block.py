@@ -65,6 +65,8 @@ class Block:
             order.
         cluster_names: Name of each code, (k,). Default: the codes as strings.
         images: Optional picture of each point, (n, height, width) uint8.
+        strangers: Optional, (n,) bool: points that are in none of the labelled clusters, and whose
+            own cluster is not known; each has a code of its own.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Block:
     features: FloatArray
     cluster_names: tuple[str, ...] = ()
     images: ByteArray | None = None
+    strangers: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is not a block, with the reason."""
@@ -105,6 +108,10 @@ class Block:
                 f"labels must use every code 0..{k - 1} of its {k} cluster names; "
                 "make them with encode_labels()"
             )
+        if self.strangers is not None:
+            codes = self.labels[self.strangers] if self.strangers.shape == (n,) else None
+            if codes is None or (np.bincount(self.labels)[codes] > 1).any():
+                self._fail(f"strangers must be ({n},) bool, each with a code of its own")
         if self.images is not None and (self.images.ndim != 3 or len(self.images) != n):
             self._fail(f"images must be ({n}, height, width); received shape {self.images.shape}")
 
@@ -141,6 +148,11 @@ class Block:
         """Number of true clusters."""
         return len(self.cluster_names)
 
+    @property
+    def known_labels(self) -> IntArray:
+        """(n,) the labels, -1 for strangers."""
+        return self.labels if self.strangers is None else np.where(self.strangers, -1, self.labels)
+
     def select(self, indices: npt.ArrayLike, name: str | None = None) -> Block:
         """The block of the given points, in the given order; cluster codes are numbered anew."""
         index = np.asarray(indices, dtype=np.int64)
@@ -159,6 +171,7 @@ class Block:
             features=features,
             cluster_names=names,
             images=None if self.images is None else self.images[index],
+            strangers=None if self.strangers is None else self.strangers[index],
         )
 
 
@@ -243,7 +256,8 @@ class Dataset:
         sha = hashlib.sha256(f"{self.kind}/{self.unit}/{self.sizes}/{self.balance}".encode())
         for block in self.blocks:
             sha.update(repr((block.name, block.ids, block.cluster_names)).encode())
-            for array in (block.labels, block.features):
+            marks = () if block.strangers is None else (block.strangers,)
+            for array in (block.labels, block.features, *marks):
                 sha.update(f"{array.dtype.str}{array.shape}".encode())
                 sha.update(np.ascontiguousarray(array).data)
         return sha.hexdigest()

@@ -150,7 +150,8 @@ class BlockDataModule(pl.LightningDataModule):
     def _units(self, position: int, blocks: Sequence[Block]) -> Iterator[Unit]:
         for block in blocks:
             if self.step_unit == "cluster":
-                yield from (Unit(position, block, code) for code in range(block.n_clusters))
+                known = np.unique(block.known_labels[block.known_labels >= 0]).tolist()
+                yield from (Unit(position, block, code) for code in known)
             else:
                 yield Unit(position, block)
 

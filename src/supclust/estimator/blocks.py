@@ -33,7 +33,7 @@ class Blocks:
     n: int
     features: Callable[[int], FloatArray]
 
-    def labelled(self, codes: IntArray) -> dict[Hashable, Block]:
+    def labelled(self, codes: IntArray, *, strangers: bool = False) -> dict[Hashable, Block]:
         """Blocks of the points whose code is not -1, by name; those with fewer than 2 are left out.
 
         They come in the order of their first labelled rows, so that unlabelled ones have no
@@ -41,16 +41,22 @@ class Blocks:
 
         Args:
             codes: (n,) cluster of every row.
+            strangers: keep the points with code -1, as members of unknown other clusters.
         """
         known_of = [np.flatnonzero(codes[rows] >= 0) for rows in self.rows]
         used = [k for k, known in enumerate(known_of) if len(known) >= 2]
         blocks: dict[Hashable, Block] = {}
         for k in sorted(used, key=lambda k: int(self.rows[k][known_of[k][0]])):
             name, rows, known = self.names[k], self.rows[k], known_of[k]
-            labels, clusters = encode_labels([str(code) for code in codes[rows]])
+            of_rows = codes[rows]
+            names = [f"row {r}" if c < 0 else str(c) for r, c in zip(rows, of_rows, strict=True)]
+            labels, clusters = encode_labels(names)
             ids = tuple(str(row) for row in rows)
-            whole = Block(str(name), ids, labels, self.kind, self.features(k), clusters)
-            blocks[name] = whole if len(known) == len(rows) else whole.select(known)
+            marks = of_rows < 0 if strangers and len(known) < len(rows) else None
+            whole = Block(
+                *(str(name), ids, labels, self.kind, self.features(k), clusters), strangers=marks
+            )
+            blocks[name] = whole if strangers or len(known) == len(rows) else whole.select(known)
         return blocks
 
 

@@ -15,8 +15,8 @@ from supclust.schema import check
 if TYPE_CHECKING:
     from supclust.model.fit import FitOptions
 
-SAVED = ("dev_fraction", "cut", "max_epochs", "lr", "weight_decay", "alpha_lr", "recipe",
-         "precision", "accelerator", "random_state", "verbose")  # fmt: skip
+SAVED = ("dev_fraction", "cut", "unlabelled", "max_epochs", "lr", "weight_decay", "alpha_lr",
+         "recipe", "precision", "accelerator", "random_state", "verbose")  # fmt: skip
 """Parameters that a folder holds as they are."""
 
 
@@ -35,6 +35,7 @@ def train_and_dev(
     share: float | None,
     dev_groups: Iterable[Hashable] | None,
     seed: int,
+    unlabelled: str = "ignored",
 ) -> tuple[list[Block], list[Block]]:
     """Labelled blocks to train on, and those to stop and cut by.
 
@@ -44,8 +45,11 @@ def train_and_dev(
         share: to hold out, see `hold_out`.
         dev_groups: names of the blocks to hold out instead.
         seed: of the choice.
+        unlabelled: ``ignored``; or ``other``: rows of other clusters, which are not known.
     """
-    labelled = blocks.labelled(codes)
+    if unlabelled not in ("ignored", "other"):
+        raise ValueError(f"unlabelled must be ignored or other; received {unlabelled!r}.")
+    labelled = blocks.labelled(codes, strangers=unlabelled == "other")
     if not any(1 < block.n_clusters < block.n for block in labelled.values()):
         raise ValueError(
             "y must hold two clusters in one block, one of them with two rows or more; received "

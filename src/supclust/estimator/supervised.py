@@ -64,6 +64,9 @@ class SupervisedHAC(BaseEstimator):
         dev_fraction: share of the blocks, or of the clusters where there is one block, on which
             training is stopped and the cut chosen. ``None``: 0.15 of the blocks, 0.4 of the
             clusters. 0, or fewer than 4 clusters in one block: the training data serve for both.
+        unlabelled: what rows with y = -1 are. ``ignored``: nothing is known about them. ``other``:
+            the known clusters are complete, so these rows are in other clusters, which are not
+            known; they are pushed away from known clusters, and count when the cut is chosen.
         cut: how trees are cut. ``threshold``: at the height with the best F1 on training and
             held-out data. ``learned``: by features of every merge, at heights that differ.
             ``auto``: the better of these two in cross-validation. ``dev``: at the best height on
@@ -110,6 +113,7 @@ class SupervisedHAC(BaseEstimator):
         pairs: Any = None,
         feature_names: Sequence[str] | None = None,
         dev_fraction: float | None = None,
+        unlabelled: str = "ignored",
         cut: str = "auto",
         max_epochs: int | None = None,
         lr: float | None = None,
@@ -127,6 +131,7 @@ class SupervisedHAC(BaseEstimator):
         self.pairs = pairs
         self.feature_names = feature_names
         self.dev_fraction = dev_fraction
+        self.unlabelled = unlabelled
         self.cut = cut
         self.max_epochs = max_epochs
         self.lr = lr
@@ -171,7 +176,9 @@ class SupervisedHAC(BaseEstimator):
         blocks = read_blocks(self, X, groups, reset=True)
         seed = seed_of(self.random_state)
         codes = label_codes(y, blocks.n)
-        train, dev = train_and_dev(blocks, codes, self.dev_fraction, dev_groups, seed)
+        train, dev = train_and_dev(
+            blocks, codes, self.dev_fraction, dev_groups, seed, self.unlabelled
+        )
         names, options = feature_names(self, train[0].d), fit_options(self, seed)
         model = fit_model(train, dev, names, options, callbacks=self._callbacks())
         columns = getattr(self, "feature_names_in_", None)

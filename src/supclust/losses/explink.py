@@ -20,7 +20,15 @@ from supclust.losses.hinge import (
     check_choice,
     choose_terms,
 )
-from supclust.losses.inputs import BlockReduction, Blocks, Labels, as_blocks, reduce_blocks
+from supclust.losses.inputs import (
+    BlockReduction,
+    Blocks,
+    Labels,
+    Unlabelled,
+    as_blocks,
+    reduce_blocks,
+    strangers_of,
+)
 
 Kernel: TypeAlias = Literal["auto", "cpu", "device"]
 
@@ -39,6 +47,7 @@ def explink_loss(
     kernel: Kernel = "auto",
     ties: Ties = "one",
     block_reduction: BlockReduction = "sum",
+    unlabelled: Unlabelled = "cluster",
 ) -> Tensor:
     """Loss of training HAC, which makes only pure merges, always the lowest (Sec. 4.3).
 
@@ -71,6 +80,9 @@ def explink_loss(
             that is a linkage, "one" of them has its gradient, or "every" one has it in full, as
             PyTorch's own minimum did before version 1.7, when the paper was made.
         block_reduction: "sum" over blocks, or "none" for one loss per block.
+        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
+            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
+            of two such points count nowhere.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses. Blocks without a pure merge (one point,
@@ -91,7 +103,11 @@ def explink_loss(
     tensor(2.)
     """
     terms = choose_terms(variant, threshold, margin, competitors, reduction, ties)
-    blocks = as_blocks(dissimilarity, labels, lengths, check=not _on_host(kernel, dissimilarity))
+    blocks = as_blocks(
+        *(dissimilarity, labels, lengths),
+        check=not _on_host(kernel, dissimilarity),
+        strangers=strangers_of(labels, unlabelled),
+    )
     return reduce_blocks(explink_parts(blocks, alpha, terms, kernel).total, block_reduction)
 
 

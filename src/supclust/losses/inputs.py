@@ -18,6 +18,8 @@ from supclust.losses.hinge import check_choice
 
 Labels: TypeAlias = Tensor | Sequence[int]
 BlockReduction: TypeAlias = Literal["sum", "none"]
+Unlabelled: TypeAlias = Literal["cluster", "other"]
+"""What the label -1 means: a cluster like others, or a point of some other, unknown cluster."""
 
 
 class Blocks(NamedTuple):
@@ -43,7 +45,11 @@ class Rows(NamedTuple):
 
 
 def as_blocks(
-    dissimilarity: Tensor, labels: Labels, lengths: Tensor | None, check: bool = True
+    dissimilarity: Tensor,
+    labels: Labels,
+    lengths: Tensor | None,
+    check: bool = True,
+    strangers: Tensor | None = None,
 ) -> Blocks:
     """Check shapes and dtypes, and the values unless ``check`` is False.
 
@@ -52,6 +58,7 @@ def as_blocks(
         labels: (n,) or (b, n) integers, any.
         lengths: (b,) points per block; n everywhere by default.
         check: refuse NaN, -inf and asymmetry; off for kernels that do it themselves.
+        strangers: (n,) or (b, n) bool, see `with_strangers`.
 
     Returns:
         The batch; one matrix becomes a batch of one.
@@ -79,7 +86,36 @@ def as_blocks(
     if check:
         check_batch(batch, lengths)
     labels = labels.to(device=batch.device, dtype=torch.int64).reshape(batch.shape[:2])
-    return Blocks(batch, labels, lengths)
+    blocks = Blocks(batch, labels, lengths)
+    return blocks if strangers is None else with_strangers(blocks, strangers)
+
+
+def strangers_of(labels: Labels, unlabelled: Unlabelled) -> Tensor | None:
+    """(n,) or (b, n) bool: the points of unknown clusters; ``None`` where -1 is a cluster."""
+    check_choice("unlabelled", unlabelled, ("cluster", "other"))
+    return torch.as_tensor(labels) == -1 if unlabelled == "other" else None
+
+
+def with_strangers(blocks: Blocks, strangers: Tensor) -> Blocks:
+    """Blocks in which some points are of unknown clusters, none of the labelled ones.
+
+    Each is a cluster of its own, so it takes part in no pure merge and competes with every labelled
+    cluster. The dissimilarity of two of them is +inf, "never alike": they may belong together, and
+    no term of a loss says anything about them.
+
+    Args:
+        blocks: a checked batch.
+        strangers: (b, n) bool; values in padding are ignored.
+    """
+    values, labels, lengths = blocks
+    point = torch.arange(labels.shape[1], device=labels.device)
+    strangers = strangers.to(labels.device).reshape(labels.shape) & (point < lengths[:, None])
+    known = torch.where(strangers, torch.iinfo(labels.dtype).min, labels)
+    alone = known.amax(dim=1, keepdim=True).clamp(min=0) + 1 + point  # (b, n) not in use
+    both = strangers[:, :, None] & strangers[:, None, :]
+    return Blocks(
+        values.masked_fill(both, torch.inf), torch.where(strangers, alone, labels), lengths
+    )
 
 
 def symmetric(values: Tensor) -> Tensor:

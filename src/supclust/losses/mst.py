@@ -11,9 +11,11 @@ from supclust.losses.inputs import (
     BlockReduction,
     Labels,
     Rows,
+    Unlabelled,
     as_blocks,
     block_rows,
     reduce_blocks,
+    strangers_of,
     symmetric,
 )
 from supclust.losses.pairs import nearest
@@ -29,6 +31,7 @@ def mst_loss(
     lengths: Tensor | None = None,
     ties: Ties = "one",
     block_reduction: BlockReduction = "sum",
+    unlabelled: Unlabelled = "cluster",
 ) -> Tensor:
     """Edges of each ground-truth cluster's minimum spanning tree down, nearest across points up.
 
@@ -47,6 +50,9 @@ def mst_loss(
         ties: of several nearest across points "one" has the gradient, or "every" one in full, as
             in the paper's time (see `explink_loss`).
         block_reduction: "sum" over blocks, or "none".
+        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
+            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
+            of two such points count nowhere.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.
@@ -59,7 +65,9 @@ def mst_loss(
     tensor(-7.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(as_blocks(dissimilarity, labels, lengths))
+    rows = block_rows(
+        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
+    )
     return reduce_blocks(mst_parts(rows, hinge, ties).total, block_reduction)
 
 

@@ -18,9 +18,11 @@ from supclust.losses.inputs import (
     BlockReduction,
     Labels,
     Rows,
+    Unlabelled,
     as_blocks,
     block_rows,
     reduce_blocks,
+    strangers_of,
 )
 
 
@@ -34,6 +36,7 @@ def all_pairs_loss(
     lengths: Tensor | None = None,
     count_both_orders: bool = False,
     block_reduction: BlockReduction = "sum",
+    unlabelled: Unlabelled = "cluster",
 ) -> Tensor:
     """Every pair within a cluster down, every pair across clusters up (Sec. 3.2, the paper's AP).
 
@@ -53,6 +56,9 @@ def all_pairs_loss(
         count_both_orders: count a within pair in both orders, as the paper does on Faces (no
             difference to a mean).
         block_reduction: "sum" over blocks, or "none" for one loss per block.
+        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
+            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
+            of two such points count nowhere.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses; (1,) for one matrix.
@@ -64,7 +70,9 @@ def all_pairs_loss(
     tensor(-5.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(as_blocks(dissimilarity, labels, lengths))
+    rows = block_rows(
+        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
+    )
     parts = all_pairs_parts(rows, hinge, within_weight=1.0 if count_both_orders else 0.5)
     return reduce_blocks(parts.total, block_reduction)
 
@@ -93,6 +101,7 @@ def best_loss(
     lengths: Tensor | None = None,
     ties: Ties = "one",
     block_reduction: BlockReduction = "sum",
+    unlabelled: Unlabelled = "cluster",
 ) -> Tensor:
     """Every point's nearest within point down and nearest across point up (the paper's Bst).
 
@@ -109,6 +118,9 @@ def best_loss(
         ties: of several nearest points "one" has the gradient, or "every" one in full, as in the
             paper's time (see `explink_loss`).
         block_reduction: "sum" over blocks, or "none".
+        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
+            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
+            of two such points count nowhere.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.
@@ -121,7 +133,9 @@ def best_loss(
     tensor(2.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(as_blocks(dissimilarity, labels, lengths))
+    rows = block_rows(
+        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
+    )
     return reduce_blocks(best_parts(rows, hinge, ties).total, block_reduction)
 
 

@@ -9,7 +9,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from supclust.losses.hinge import Hinge, LossParts, Reduction, choose_hinge, sum_of
-from supclust.losses.inputs import BlockReduction, Blocks, Labels, as_blocks, reduce_blocks
+from supclust.losses.inputs import (
+    BlockReduction,
+    Blocks,
+    Labels,
+    Unlabelled,
+    as_blocks,
+    reduce_blocks,
+    strangers_of,
+)
 
 Generators = torch.Generator | Sequence[torch.Generator] | None
 
@@ -26,6 +34,7 @@ def triplet_loss(
     samples_per_point: int = 100,
     triplets: Tensor | None = None,
     block_reduction: BlockReduction = "sum",
+    unlabelled: Unlabelled = "cluster",
 ) -> Tensor:
     """For random triplets (a, p, q), p in the cluster of a and q not: f(a, p) down, f(a, q) up.
 
@@ -46,6 +55,9 @@ def triplet_loss(
         triplets: (t, 3), or (b, t, 3) for a batch, to use instead of drawing; rows of -1 are
             padding.
         block_reduction: "sum" over blocks, or "none" for one loss per block.
+        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
+            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
+            of two such points count nowhere.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.
@@ -57,7 +69,7 @@ def triplet_loss(
     tensor(100.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    blocks = as_blocks(dissimilarity, labels, lengths)
+    blocks = as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
     if triplets is None:
         triplets = draw_triplets(blocks, generator, samples_per_point)
     else:

@@ -116,14 +116,14 @@ def cluster_folds(
     blocks = [*train, *dev]
     if len(train) != 1 or len(dev) > 1:
         return None
-    parts = [(_tree(model, block, alpha), block.labels) for block in blocks]
+    parts = [(_tree(model, block, alpha), block.known_labels) for block in blocks]
     folds = [Fold([parts[0]], [parts[1]]), Fold([parts[1]], [parts[0]])] if dev else []
     points = sum(block.n for block in blocks)
     if blocks[0].kind == "vectors" and points <= _MOST_POINTS:
         offsets = np.cumsum([0, *(block.n_clusters for block in blocks)])
         labels = np.concatenate(
             [
-                np.where(block.labels == UNLABELLED, UNLABELLED, block.labels + offset)
+                np.where(block.known_labels < 0, UNLABELLED, block.labels + offset)
                 for block, offset in zip(blocks, offsets[:-1], strict=True)
             ]
         )

@@ -111,7 +111,7 @@ def trees(
             else:
                 built = [_random_tree(block, seed, split) for block in group]
             scored[method] += [
-                ScoredTree(block.name, tree, block.labels)
+                ScoredTree(block.name, tree, block.known_labels)
                 for block, tree in zip(group, built, strict=True)
             ]
     return scored

@@ -21,7 +21,9 @@ class AllPairs(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """All unordered pairs of every block."""
-        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        blocks = as_blocks(
+            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
+        )
         return all_pairs_parts(block_rows(blocks), choose_hinge(**self.recipe.hinges("sum")))
 
     def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:

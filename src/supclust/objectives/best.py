@@ -21,7 +21,9 @@ class Best(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """A within and an across term per point of every block."""
-        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        blocks = as_blocks(
+            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
+        )
         return self._losses_of_rows(block_rows(blocks))
 
     def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:

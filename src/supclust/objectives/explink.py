@@ -27,7 +27,9 @@ class ExpLinkObjective(Objective):
             alpha = self.alpha[batch.split_of_block]
             if self.units is not None:
                 alpha = alpha * self.units[batch.split_of_block]
-        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        blocks = as_blocks(
+            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
+        )
         terms = choose_terms(
             variant=self.recipe.variant,
             competitors=self.recipe.competitors,

@@ -23,7 +23,9 @@ class MST(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """The trees of all clusters and an across term per point of every block."""
-        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        blocks = as_blocks(
+            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
+        )
         hinge = choose_hinge(**self.recipe.hinges("sum"))
         return mst_parts(block_rows(blocks), hinge, self.recipe.ties)
 

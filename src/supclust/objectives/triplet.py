@@ -30,7 +30,9 @@ class Triplet(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """Triplets anchored at every point of every block."""
-        blocks = as_blocks(dissimilarity, batch.labels, batch.lengths, check=False)
+        blocks = as_blocks(
+            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
+        )
         generators = [self.generator(batch, i) for i in range(len(batch))]
         drawn = draw_triplets(blocks, generators, self.recipe.samples_per_point)
         return triplet_parts(blocks, choose_hinge(**self.recipe.hinges("sum")), drawn)
