@@ -14,6 +14,7 @@ PARTS = {
     "experiment": ("Whole runs", "benchmarks.bench_experiment"),
     "epoch": ("Training epoch", "benchmarks.bench_epoch"),
     "cluster": ("Tables of records", "benchmarks.bench_cluster"),
+    "graph": ("Sparse graphs", "benchmarks.bench_graph"),
     "records": ("Records of text", "benchmarks.bench_records"),
 }
 
