@@ -18,7 +18,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup browser check test test-slow lint type imports format count bench train reproduce docs smoke clean
+.PHONY: help setup browser check test test-slow torture lint type imports format count bench train reproduce docs smoke clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ test: setup browser lint type imports ## everything CI runs: lint, types, import
 
 test-slow: setup ## the slow tests and the reproduction of published numbers
 	$(BIN)/python -m pytest -m "slow or reproduction" --timeout 3600 -o faulthandler_timeout=0 $(PYTEST_ARGS)
+
+torture: setup ## faults on purpose: fuzz, kills, full disks; prints tried and failed (ARGS="--only kill")
+	PYTHONPATH=tests $(BIN)/python -m torture $(ARGS)
 
 lint: setup ## ruff (rules and format) and spelling
 	$(BIN)/ruff check .

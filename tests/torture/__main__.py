@@ -81,7 +81,7 @@ def parts() -> list[Part]:
         Part("model folders", _folder("fuzz_models"), 800, 20),
         Part("result folders", _folder("fuzz_results"), 800, 20),
         Part("cache entries", _folder("fuzz_cache"), 400, 10),
-        Part("kill at every step", _saves, 5, 2),
+        Part("kill at every step", _saves, 5, 0),
         *(
             Part(
                 f"kill -9 in {name}", _condition("killed", name), 30, 1 if name == "cluster" else 0
