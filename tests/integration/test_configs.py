@@ -163,7 +163,8 @@ def _values(text: str) -> list[str]:
 
 @pytest.mark.usefixtures("launchers")
 @pytest.mark.parametrize(
-    "template", ["smoke", "faces", "paper", "reproduce", "multi_gpu", "slurm", "ray"]
+    "template",
+    ["smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray"],
 )
 def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
     from hydra import compose, initialize_config_dir
@@ -188,7 +189,7 @@ def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
 
 def test_there_is_no_template_without_a_test() -> None:
     assert {path.stem for path in TEMPLATES.iterdir()} == {
-        *("smoke", "faces", "paper", "reproduce", "multi_gpu", "slurm", "ray")
+        *("smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray")
     }
 
 

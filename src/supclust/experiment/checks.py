@@ -44,6 +44,7 @@ SCHEMA: dict[str, Any] = {
     "dataset.seed": Natural,
     "dataset.features": Columns,
     "dataset.ignore": Columns,
+    "dataset.names": Literal[100, 109],
     "dataset.entity_types": Literal["annotated", "none"],
     "dissimilarity.hidden": Widths,
     "dissimilarity.width": Count,

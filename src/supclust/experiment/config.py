@@ -162,6 +162,8 @@ class Settings:
     def title(self) -> str:
         """The data set in folder names and tables; people's own sets by their file name."""
         name, path = str(self.dataset["name"]), self.dataset["path"]
+        if self.dataset.get("names", 100) != 100:
+            return f"{name}-{self.dataset['names']}"
         own = name in ("vectors", "pairs") and path is not None
         return f"{name}-{Path(path).name.split('.')[0]}" if own else name
 

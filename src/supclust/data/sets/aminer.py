@@ -1,4 +1,4 @@
-"""Reader of the AMINER set: ``blocks.csv`` names the 100 block folders of the paper."""
+"""Reader of the AMINER set: ``blocks.csv`` names the block folders and the 100 of the paper."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from supclust.data.layouts.pair_folders import LABELS_FILE, find_pair_file, read
 
 VERSION = 1
 INDEX_FILE = "blocks.csv"
-SIZES = {100: (60, 10, 30)}
+SIZES = {100: (60, 10, 30), 109: (66, 10, 33)}
 COLUMNS = ("folder", "records", "in_100")
 
 
-def chosen_rows(root: Path) -> list[dict[str, str]]:
-    """Rows of ``blocks.csv`` with ``in_100`` = 1."""
+def chosen_rows(root: Path, names: int = 100) -> list[dict[str, str]]:
+    """Rows of ``blocks.csv``: those with ``in_100`` = 1, or all 109 as the authors' reader."""
     path = root / INDEX_FILE
     with path.open(encoding="utf-8", newline="") as stream:
         reader = csv.DictReader(stream)
@@ -29,16 +29,16 @@ def chosen_rows(root: Path) -> list[dict[str, str]]:
                 raise DataError(
                     "expected a number of records and every field", path, reader.line_num
                 )
-            if row["in_100"] == "1":
+            if names == 109 or row["in_100"] == "1":
                 rows.append(row)
     if not rows:
         raise DataError("no row has in_100 = 1", path)
     return rows
 
 
-def chosen_folders(root: Path) -> list[Path]:
+def chosen_folders(root: Path, names: int = 100) -> list[Path]:
     """Folders of the chosen blocks, by name."""
-    folders = sorted(root / "blocks" / row["folder"] for row in chosen_rows(root))
+    folders = sorted(root / "blocks" / row["folder"] for row in chosen_rows(root, names))
     for folder in folders:
         if not (folder / LABELS_FILE).is_file():
             raise DataError(f"{LABELS_FILE} not found, {INDEX_FILE} names this block", folder)
@@ -56,13 +56,13 @@ def pair_block_folders(root: Path) -> list[Path]:
     return with_pairs
 
 
-def read_aminer(root: str | Path) -> Dataset:
+def read_aminer(root: str | Path, names: int = 100) -> Dataset:
     """Read the chosen blocks and check their counts against ``blocks.csv``."""
     root = Path(root)
     dataset = read_pair_folders(
-        root / "blocks", "aminer", "real", folders=chosen_folders(root), sizes=SIZES
+        root / "blocks", "aminer", "real", folders=chosen_folders(root, names), sizes=SIZES
     )
-    expected = {row["folder"]: int(row["records"]) for row in chosen_rows(root)}
+    expected = {row["folder"]: int(row["records"]) for row in chosen_rows(root, names)}
     for block in dataset.blocks:
         if block.n != expected[block.name]:
             raise DataError(

@@ -90,12 +90,12 @@ def aminer_blocks(path: Path, options: Mapping[str, Any]) -> Loader:
 
     if not (path / aminer.INDEX_FILE).is_file():
         return block_folders("aminer", aminer.SIZES)(path, options)
-    folders = aminer.chosen_folders(path)
+    folders = aminer.chosen_folders(path, options["names"])
     return Loader(
         "aminer",
         aminer.VERSION + 1000 * pair_folders.VERSION,
         [path / aminer.INDEX_FILE, *pair_folders.input_files(folders)],
-        lambda: aminer.read_aminer(path),
+        lambda: aminer.read_aminer(path, options["names"]),
     )
 
 

@@ -12,7 +12,8 @@ The keywords are ``data_dir``, ``cache_dir``, ``source`` and ``path``, which all
 options of the set, which are those of ``conf/dataset/<name>.yaml``:
 
     faces                     dimensions, seed
-    rexa, aminer, np_coref    seed
+    rexa, np_coref            seed
+    aminer                    names, seed
     gum_coref                 entity_types
     vectors                   label, block, id, features, ignore
     pairs                     labels, features, ignore, flag
@@ -130,7 +131,7 @@ aminer = DatasetSpec(
     "AMINER author names: 100 blocks, 6730 records, 8 pair features",
     "aminer",
     loaders.aminer_blocks,
-    {},
+    {"names": 100},
     loaders.pairs_stand_in("aminer"),
     "the public copy (github.com/zhizhen-kyle-luo/HGCN-name-disambiguation, experimental-results/) "
     f"has to be converted: place there {_BLOCK_FOLDERS}, 8 features; or place them in blocks/ "
