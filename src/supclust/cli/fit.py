@@ -57,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     columns.add_argument("--ignore", help="not to compare, as a,b,c")
     columns.add_argument("--text", help="text although it looks like numbers, as zip,phone")
     columns.add_argument("--kind", metavar="A=KIND", help=KIND_HELP)
+    columns.add_argument("--where", help="only records that meet this, as 'year<2022'")
     columns.add_argument(
         "--scale", action="store_true", help="vectors: divide each column by its spread"
     )
@@ -147,6 +148,8 @@ def run(options: argparse.Namespace) -> int:
     held = f"{_sizes(dev)} held out" if dev else "nothing held out: too few clusters"
     print(f"training on {_sizes(train)}, {held}", flush=True)
     model = _train(data, train, dev, options)
+    if not any(block.n_clusters > 1 for block in dev or train):
+        model = replace(model, record={**model.record, "dev": None})
     return _finish(model, options.output, _learned(model))
 
 
@@ -188,6 +191,7 @@ def _check_output(folder: Path) -> None:
 def _read(options: argparse.Namespace) -> TrainingInput:
     from supclust.cli.training_input import read_training_pairs, read_training_records
     from supclust.data.records.labelled import ColumnChoice, Use
+    from supclust.data.records.where import Where
     from supclust.data.tables.reader import is_pair_layout
 
     if is_pair_layout(options.records):
@@ -215,6 +219,7 @@ def _read(options: argparse.Namespace) -> TrainingInput:
         listed(options.ignore),
         listed(options.text),
         kinds_in(options.kind),
+        where=Where.parse(options.where) if options.where else None,
     )
     use = uses.get(options.dissimilarity, "vectors")
     return read_training_records(options.records, columns, use)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from supclust.model.trained import TrainedModel
 
 _OF_BLOCKS = (
-    *("block", "labels", "scale", "no_flag", "epochs", "lr", "alpha_lr", "weight_decay"),
+    *("labels", "scale", "no_flag", "epochs", "lr", "alpha_lr", "weight_decay"),
     *("dev_fraction", "dev_blocks", "train_blocks"),
 )
 _OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall")
@@ -20,7 +20,7 @@ _OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall")
 
 def configure_table(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of tables without blocks."""
-    table = parser.add_argument_group("a table without --block")
+    table = parser.add_argument_group("pairs of a table, with or without --block")
     table.add_argument(
         "--candidates",
         metavar="RULES",
@@ -52,6 +52,10 @@ def is_bare_table(options: argparse.Namespace) -> bool:
         )
     if is_pair_layout(options.records):
         return False
+    if options.block is not None:
+        of_blocks.append("block")
+        if of_tables == ["labelled"] and options.labelled == "partial":
+            return False  # which is how blocks are learned from anyway
     default = (options.dissimilarity, options.objective) == ("auto", "exp_alpha")
     return bool(of_tables) or (
         not of_blocks and default and options.linkage == "exp" and options.recipe == "best"
@@ -62,16 +66,19 @@ def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     """Learn from a table; ``None`` where all columns are numbers: these are vectors."""
     from supclust.cli.cluster import bar
     from supclust.data.records.table import ColumnChoice, read_records
+    from supclust.data.records.where import Where
     from supclust.resolve.fit import TableOptions, fit_table
 
     choice = ColumnChoice(
         options.label,
+        options.block,
         id=options.id,
         columns=tuple(names_in(options.columns) or ()),
         ignore=tuple(names_in(options.ignore) or ()),
         text=tuple(names_in(options.text) or ()),
         kinds=kinds_in(options.kind),
         distinct=options.distinct,
+        where=Where.parse(options.where) if options.where else None,
     )
     records = read_records(options.records, choice)
     if all(kind == "number" for kind in records.kinds.values()):

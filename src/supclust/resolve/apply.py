@@ -89,8 +89,8 @@ def resolve_table(
             "out, or use --threshold",
             table.path,
         )
-    _, id = block_and_id(model, table, options)
-    keep = kept_columns(table, options.keep, (None, id))
+    block, id = block_and_id(model, table, options)
+    keep = kept_columns(table, options.keep, (block, id))
     scored = score_table(table, model, say, progress)
     height = model.threshold if options.threshold is None else options.threshold
     clusters: Ints = scored.forest.labels_at(height)
@@ -114,7 +114,8 @@ def score_table(
     kinds = model_columns(model, table)
     distinct = str(described.get("distinct"))
     text: dict[str, Any] = {distinct: "text"} if distinct in table.names else {}
-    values = read_columns(table, {**kinds, **text})
+    block: dict[str, Any] = {described["block"]: "text"} if described.get("block") else {}
+    values = read_columns(table, {**kinds, **text, **block})
     candidates = table_candidates(model, values, rules_of(model))
     total = count_pairs(candidates, np.full(candidates.n, -1)).total
     say_candidates(candidates, total, say)
@@ -134,9 +135,11 @@ def table_candidates(
 ) -> Candidates:
     """Candidates of a table: all pairs of a small one, unless rules were given by hand."""
     described = model.records or {}
-    columns: dict[str, Any] = described["columns"]
+    columns: dict[str, Any] = dict(described["columns"])
+    if described.get("block"):
+        columns[described["block"]] = "code"
     n = len(next(iter(values.values())))
-    small = n <= ALL_PAIRS and not described.get("given")
+    small = n <= ALL_PAIRS and not described.get("given") and not described.get("block")
     used = {predicate.column for rule in rules for predicate in rule.predicates}
     if small or not rules:
         used, rules = {next(iter(columns))}, ()

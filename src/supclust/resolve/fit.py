@@ -81,7 +81,8 @@ def fit_table(
     _require_pairs(records)
     keys = key_table(records)
     rules = _rules(keys, records, options, say)
-    small = records.n <= ALL_PAIRS and options.candidates is None
+    block = records.choice.block
+    small = records.n <= ALL_PAIRS and options.candidates is None and block is None
     candidates = Candidates.of(keys, () if small else [one.rule for one in rules])
     counts = count_pairs(candidates, labels)
     lost = 1 - counts.same / labelled_pair_count(labels)
@@ -133,10 +134,13 @@ def fit_table(
 
 
 def key_table(records: Records) -> KeyTable:
-    """Keys of the compared columns of a table."""
-    return KeyTable(
-        {name: KeyColumn.of(records.values[name], kind) for name, kind in records.kinds.items()}
-    )
+    """Keys of the compared columns of a table, and of its blocks."""
+    columns = {
+        name: KeyColumn.of(records.values[name], kind) for name, kind in records.kinds.items()
+    }
+    if records.choice.block is not None:
+        columns[records.choice.block] = KeyColumn.of(records.blocks, "code")
+    return KeyTable(columns)
 
 
 def say_candidates(candidates: Candidates, total: int, say: Callable[[str], None]) -> None:
@@ -170,6 +174,13 @@ def _rules(
         for name, kind in records.kinds.items()
         for predicate in CHOICE[kind]
     ]
+    block = records.choice.block
+    if block is not None:
+        inside = Rule((Predicate(block),))
+        pairs = keys.of_rule(inside).n_pairs()
+        if pairs <= options.max_pairs * records.n:
+            return [ChosenRule(inside, float(pairs), 0, 0)]
+        predicates.append(Predicate(block))
     budget = options.max_pairs * records.n
     chosen = choose_rules(keys, predicates, records.labels, budget, options.recall, options.seed)
     if not chosen:
@@ -183,7 +194,15 @@ def _rules(
     say(f"  {'rule':<{width}}  {'pairs':>12}  {'recall':>7}  {'closure':>7}")
     for one in chosen:
         say(f"  {one.rule!s:<{width}}  {one.pairs:>12,.0f}  {one.recall:7.1%}  {one.closure:7.1%}")
+    if block is not None:
+        say(f"pairs of different blocks (column {block}) are not compared")
+        chosen = [one._replace(rule=_within(one.rule, Predicate(block))) for one in chosen]
     return chosen
+
+
+def _within(rule: Rule, block: Predicate) -> Rule:
+    """The rule for pairs of one block."""
+    return rule if block in rule.predicates else Rule((*rule.predicates, block))
 
 
 def _compared(records: Records, candidates: Candidates, counts: PairCounts, seed: int) -> Compared:
@@ -204,6 +223,7 @@ def _description(
     return {
         "layout": LAYOUT,
         "label": records.choice.label,
+        "block": records.choice.block,
         "id": records.choice.id,
         "distinct": records.choice.distinct,
         "columns": dict(records.kinds),
@@ -221,7 +241,7 @@ def _description(
 def rules_of(model: TrainedModel) -> tuple[Rule, ...]:
     """Candidate rules of a model of a bare table."""
     described = model.records or {}
-    names = list(described.get("columns") or {})
+    names = [*(described.get("columns") or {}), str(described.get("block"))]
     return tuple(parse_rules(one["rule"], names)[0] for one in described.get("candidates") or ())
 
 

@@ -23,7 +23,7 @@ from supclust.data.block import (
 )
 from supclust.data.errors import DataError
 from supclust.data.records.comparisons import ColumnKind, RecordComparisons
-from supclust.data.records.labels import blocks_note, count_labels
+from supclust.data.records.labels import blocks_note, count_labels, strangers_note
 from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
 from supclust.data.records.table import UNKNOWN, Records, read_records
 from supclust.data.records.table import ColumnChoice as ColumnChoice
@@ -90,7 +90,8 @@ def read_labelled_records(
         if not kinds:
             raise DataError("has no column of numbers to make vectors of", records.path)
     rows = _labelled_rows(records)
-    notes += [note for note in (blocks_note(count_labels(records)),) if note]
+    counts = count_labels(records)
+    notes += [note for note in (blocks_note(counts), strangers_note(counts)) if note]
     kind: Kind = "vectors" if use == "vectors" or (use == "auto" and not texts) else "pairs"
     comparisons = None
     if kind == "vectors":

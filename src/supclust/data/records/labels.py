@@ -89,6 +89,16 @@ def blocks_note(counts: LabelCounts) -> str | None:
     return f"of the labelled pairs, {share:.1f} % are in different blocks: they are never compared"
 
 
+def strangers_note(counts: LabelCounts) -> str | None:
+    """A hint where training on labelled records alone sees hardly any strangers."""
+    if not choose_labelled("auto", counts)[0]:
+        return None
+    return (
+        f"hint: only {counts.strangers:,} labelled pairs are of two clusters, {counts.same:,} of "
+        "one; if every unlabelled record of a block is somebody else, add --labelled complete"
+    )
+
+
 def distinct_note(records: Records) -> str | None:
     """How many labelled pairs contradict the column that keeps records apart."""
     known = (records.labels != UNKNOWN) & (records.distinct != UNKNOWN)
