@@ -137,7 +137,7 @@ class SweepCallback(Callback):
                     check_value(key, value)
         except Exception as error:
             sys.exit(explain(error))
-        sweep_id = uuid.uuid4().hex[:12]
+        sweep_id = f"s{uuid.uuid4().hex[:12]}"  # a letter first: Hydra reads 12e4 as a number
         # Repeating a command gives the same W&B group.
         text = " ".join(sorted(override.input_line or "" for override in overrides))
         group = f"sweep-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
