@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac.tree import Ints, check_tree, children_of, leaf_counts
 from supclust.kernels import kernel
-from supclust.metrics.pairwise import PairwiseScores, score_arrays
+from supclust.metrics.pairwise import PairCounts, PairwiseScores, pair_counts, score_arrays
 from supclust.metrics.purity import MergePairs, merge_pairs
 
 UNLABELLED = -1
@@ -64,6 +64,22 @@ def scores_of_cut(
         predicted += float(one.joined[kept].sum())
         shared += float(one.same_label[kept].sum())
     return PairwiseScores(*map(float, score_arrays(true, predicted, shared)))
+
+
+def labelled_pair_counts(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairCounts:
+    """`supclust.metrics.pairwise.pair_counts` with strangers, true label -1, in the same way.
+
+    >>> labelled_pair_counts([0, 0, -1], [5, 5, 5])
+    PairCounts(true=1, predicted=2.0, shared=1)
+    """
+    true, predicted = np.asarray(labels_true), np.asarray(labels_pred)
+    known = true != UNLABELLED
+    counts = pair_counts(true[known], predicted[known])
+    clusters = np.unique(predicted, return_inverse=True)[1]
+    size = int(clusters.max(initial=-1)) + 1
+    labelled, all_points = (np.bincount(c, minlength=size) for c in (clusters[known], clusters))
+    mixed = float((labelled * (all_points - labelled)).sum())
+    return PairCounts(counts.true, counts.predicted + mixed / 2, counts.shared)
 
 
 @kernel

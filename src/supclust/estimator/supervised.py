@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from supclust._lazy import extras_explained
+from supclust.cut.counts import labelled_pair_counts
 from supclust.data.block import IntArray
 from supclust.estimator.blocks import Blocks, label_codes, read_blocks
 from supclust.estimator.preparation import (
@@ -24,7 +25,7 @@ from supclust.estimator.preparation import (
 )
 from supclust.hac.graph.constraints import check_pairs, links_by_block
 from supclust.hac.tree import Floats
-from supclust.metrics.pairwise import pooled_scores
+from supclust.metrics.pairwise import PairCounts, pooled_scores, scores_from_counts
 
 if TYPE_CHECKING:
     from supclust.dissimilarity import Dissimilarity
@@ -264,13 +265,17 @@ class SupervisedHAC(BaseEstimator):
 
         Args:
             X: as in `fit`.
-            y: (n,) true clusters, -1 where not known: those rows are clustered, but not counted.
+            y: (n,) true clusters, -1 where not known: those rows are clustered, but not counted;
+                with ``unlabelled="other"``, half of their pairs with labelled rows are wrong.
             groups: as in `fit`.
         """
         check_is_fitted(self, "model_")
         blocks = read_blocks(self, X, groups, reset=False)
         codes = label_codes(y, blocks.n)
         predicted = self.predict(X, groups)
+        if self.unlabelled == "other":
+            counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in blocks.rows]
+            return scores_from_counts(PairCounts(*map(sum, zip(*counts, strict=True)))).f1
         labelled = [rows[codes[rows] >= 0] for rows in blocks.rows]
         return pooled_scores((codes[rows], predicted[rows]) for rows in labelled if len(rows)).f1
 

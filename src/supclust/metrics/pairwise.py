@@ -16,8 +16,8 @@ class PairCounts(NamedTuple):
 
     true: int
     """Pairs in one true cluster."""
-    predicted: int
-    """Pairs in one predicted cluster."""
+    predicted: float
+    """Pairs in one predicted cluster; a whole number unless strangers are counted."""
     shared: int
     """Pairs in both."""
 

@@ -48,7 +48,7 @@ def gaps(rows: Any) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def fitted() -> SupervisedHAC:
-    return SupervisedHAC(**QUICK).fit(*records())
+    return SupervisedHAC(**QUICK, cut="threshold").fit(*records())
 
 
 def test_training_helps() -> None:
