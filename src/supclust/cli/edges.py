@@ -115,8 +115,9 @@ class _Cut(NamedTuple):
 
 def run(options: argparse.Namespace) -> int:
     """Cluster, and say how much there was and what the missing pairs counted."""
-    from supclust.cluster.edges import cluster_batches, cluster_edges, tree_batches
+    from supclust.cluster.edges import cluster_columns, cluster_edges, tree_columns
     from supclust.data.layouts.edge_lists import read_edges
+    from supclust.data.tables.formats import BATCH_ROWS
     from supclust.data.tables.reader import open_table
     from supclust.data.tables.writer import require_writable, write_table
 
@@ -142,8 +143,10 @@ def run(options: argparse.Namespace) -> int:
     cut, missing = _cut(edges, options, alpha, thresholds, probability, missing, constraints)
     forest = cluster_edges(edges, cut.alpha, max(cut.heights), missing, **constraints)
     if options.tree is not None:
-        _write(write_table, options.tree, tree_batches(forest))
-    _write(write_table, options.output, cluster_batches(edges, forest, cut.heights, cut.names))
+        merges = tree_columns(forest)
+        write_table(options.tree, merges.schema, merges.to_batches(BATCH_ROWS))
+    columns = cluster_columns(edges, forest, cut.heights, cut.names)
+    write_table(options.output, columns.schema, columns.to_batches(BATCH_ROWS))
     for count, what in (
         (edges.repeated, f"repeated pairs, counted by their {options.repeated}"),
         (edges.loops, "pairs of a record with itself, passed over"),
@@ -160,11 +163,6 @@ def run(options: argparse.Namespace) -> int:
         f"{time.perf_counter() - start:.1f} s"
     )
     return 0
-
-
-def _write(write_table: Any, path: Path, batches: Any) -> None:
-    first = next(batches)
-    write_table(path, first.schema, (batch for part in ([first], batches) for batch in part))
 
 
 def _alpha(options: argparse.Namespace) -> float | None:

@@ -127,7 +127,7 @@ def _edges() -> None:
     """Cluster two connected components, learn their linkage from labels, number their trees."""
     import pyarrow as pa
 
-    from supclust.cluster.edges import learn_linkage, tree_batches
+    from supclust.cluster.edges import learn_linkage, tree_columns
     from supclust.data.layouts.edge_lists import Edges
     from supclust.hac import graph_linkage
     from supclust.hac.graph.arrange import first_appearances
@@ -135,7 +135,7 @@ def _edges() -> None:
     first, second = np.array([0, 1, 3], np.int32), np.array([1, 2, 4], np.int32)
     first_appearances(first, second, 5)
     value = np.array([0.1, 0.2, 0.3])
-    list(tree_batches(graph_linkage((first, second, value), 5, "average", cannot_link=[(0, 2)])))
+    tree_columns(graph_linkage((first, second, value), 5, "average", cannot_link=[(0, 2)]))
     edges = Edges(pa.array(list("abcde")), first, second, value, 0, 0)
     learn_linkage(edges, np.array([0, 0, 1, 1, -1]), 1.0)
 

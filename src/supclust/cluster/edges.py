@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from supclust.cut.counts import labelled_merge_pairs
 from supclust.data.layouts.edge_lists import Edges
-from supclust.data.tables.formats import BATCH_ROWS
 from supclust.data.tables.reader import integer_column
 from supclust.hac.graph._graph_linkage import Missing, link
 from supclust.hac.graph.forest import Forest
@@ -99,10 +98,10 @@ def learn_linkage(
     return max(results, key=lambda result: result.best.f1)
 
 
-def cluster_batches(
+def cluster_columns(
     edges: Edges, forest: Forest, cuts: Sequence[float], names: Sequence[str]
-) -> Iterator[Any]:
-    """The output: id and component of every node, and its cluster at every cut."""
+) -> Any:
+    """The output, a pyarrow table: id and component of every node, and its cluster at every cut."""
     import pyarrow as pa
 
     labels = forest.labels_at(list(cuts))
@@ -111,10 +110,10 @@ def cluster_batches(
         "component": integer_column(forest.components.astype(np.int64)),
         **{name: integer_column(row) for name, row in zip(names, labels, strict=True)},
     }
-    yield from pa.table(columns).to_batches(max_chunksize=BATCH_ROWS)
+    return pa.table(columns)
 
 
-def tree_batches(forest: Forest) -> Iterator[Any]:
+def tree_columns(forest: Forest) -> Any:
     """Merges of every component as in SciPy: component, left, right, height, size.
 
     The leaves 0, 1, ... of a component are its nodes in the order of the output.
@@ -130,4 +129,4 @@ def tree_batches(forest: Forest) -> Iterator[Any]:
         "height": pa.array(forest.heights),
         "size": integer_column(sizes),
     }
-    yield from pa.table(columns).to_batches(max_chunksize=BATCH_ROWS)
+    return pa.table(columns)

@@ -13,11 +13,11 @@ import pytest
 
 import supclust
 from supclust.cluster.edges import (
-    cluster_batches,
+    cluster_columns,
     cluster_edges,
     default_missing,
     learn_linkage,
-    tree_batches,
+    tree_columns,
 )
 from supclust.data.layouts.edge_lists import Edges, read_edges, read_ids, read_labels
 from supclust.data.layouts.link_pairs import read_link_pairs
@@ -139,12 +139,14 @@ def test_trees_are_scipys_component_by_component(rng: np.random.Generator) -> No
     i, j = (ends[code] for ends in np.triu_indices(40, 1))
     edges = made(40, i, j, rng.random(len(code)))
     forest = cluster_edges(edges, 0.0, None, "ignored")
-    rows = pa.Table.from_batches(list(tree_batches(forest))).to_pydict()
+    rows = tree_columns(forest).to_pydict()
     Z = np.column_stack([rows[name] for name in ("left", "right", "height", "size")])
     for component in range(forest.n_components):
         here = np.array(rows["component"]) == component
         np.testing.assert_array_equal(check_tree(Z[here]), forest.to_scipy(component))
-    out = pa.Table.from_batches(list(cluster_batches(edges, forest, [0.2, 9.0], ["x", "y"])))
+    nothing = cluster_edges(edges, 0.0, -1.0, "ignored")
+    assert tree_columns(nothing).num_rows == 0
+    out = cluster_columns(edges, forest, [0.2, 9.0], ["x", "y"])
     assert out.column_names == ["id", "component", "x", "y"]
     np.testing.assert_array_equal(out["y"].to_numpy(), forest.labels)
 
