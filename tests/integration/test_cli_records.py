@@ -487,3 +487,23 @@ def test_bad_records_leave_nothing(trained: tuple[Path, Path], tmp_path: Path) -
     bad = write_csv(tmp_path / "bad.csv", rows)
     assert run("cluster", bad, "--model", folder, "-o", tmp_path / "c.csv") == 2
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_no_strangers_held_out_give_no_f1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All pairs held out match: precision cannot be measured, and none is claimed."""
+    lines = ["who,name,title,year"]
+    for block in range(8):
+        lines += [f"p{block},n{block},title {block} {k},{2000 + k}" for k in range(4)]
+        lines += [f"q{block % 7},n{block},another text {k},{2000 + k}" for k in range(3)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text().replace("q0,n7", ",n7"))
+    words = ("fit", tmp_path / "t.csv", "--label", "who", "--block", "name", "--epochs", 2,
+             "--dev-blocks", "n7")  # fmt: skip
+    assert run(*words, "-o", tmp_path / "m") == 0
+    shown = capsys.readouterr().out
+    assert "no F1 is recorded" in shown and "pairwise F1" not in shown
+    assert TrainedModel.load(tmp_path / "m").record["dev"] is None
+    assert run(*words, "--where", "year<2002", "-o", tmp_path / "m") == 0
+    assert "32 records, 30 with a label" in capsys.readouterr().out

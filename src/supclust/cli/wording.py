@@ -99,7 +99,10 @@ def cut_line(threshold: float, learned: bool, choice: Mapping[str, Any] | None) 
 def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) -> str:
     """As in ``held out: pairwise F1 0.912 (precision ..., recall ...), dendrogram purity ...``."""
     if not dev:
-        return "no scores are recorded"
+        return (
+            "no F1 is recorded: no two records held out are known to be of different clusters, so "
+            "precision cannot be measured; label more clusters of one block"
+        )
     where = "held out" if (sizes or {}).get("dev", {}).get("blocks", 1) else "on training data"
     purity = dev["dendrogram_purity"]
     shown = "" if purity is None else f", dendrogram purity {purity:.3f}"
