@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import math
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from supclust.cli.edge_options import (
+    alpha_asked,
+    id_columns,
+    known_column,
+    missing_asked,
+    thresholds_asked,
+    value_column,
+)
 from supclust.cli.wording import counted
 
 if TYPE_CHECKING:
@@ -24,10 +30,8 @@ EXAMPLES = (
     "-o clusters.csv",
 )
 
-_ENDS = (("id_a", "id_b"), ("unique_id_l", "unique_id_r"))
 _IDS = ("id", "unique_id")
 _LABELS = ("label", "cluster")
-_VALUES = {"dissimilarity": False, "probability": True, "match_probability": True}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -122,14 +126,14 @@ def run(options: argparse.Namespace) -> int:
     from supclust.data.tables.writer import require_writable, write_table
 
     start = time.perf_counter()
-    alpha, missing = _alpha(options), _missing(options.missing)
+    alpha, missing = alpha_asked(options), missing_asked(options.missing)
     for path in (options.output, options.tree):
         if path is not None:
             require_writable(path)
     table = open_table(options.edges)
-    column, probability = _value_column(table, options)
-    thresholds = _thresholds(options, probability)
-    id_a, id_b = _ends(table, options)
+    column, probability = value_column(table, options)
+    thresholds = thresholds_asked(options, probability)
+    id_a, id_b = id_columns(table, options)
     edges = read_edges(
         table,
         column,
@@ -165,109 +169,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _alpha(options: argparse.Namespace) -> float | None:
-    """Alpha; ``None`` if labelled records choose it."""
-    from supclust.hac.family import alpha_of, check_alpha
-
-    asked = {"--alpha": options.alpha, "--linkage": options.linkage}
-    if options.labels is not None:
-        for name, value in {**asked, "--threshold": options.threshold}.items():
-            if value is not None:
-                raise ValueError(
-                    f"--labels chooses alpha and the cut; received {name} {value} as well. Drop "
-                    "one of the two."
-                )
-        return None
-    if options.alpha is not None:
-        if options.linkage is not None:
-            raise ValueError("give --alpha or --linkage; received both. Drop one.")
-        return check_alpha(options.alpha)
-    return alpha_of(options.linkage or "average")
-
-
-def _missing(text: str | None) -> Missing | None:
-    if text is None:
-        return None
-    if text == "ignored":
-        return "ignored"
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isnan(value):
-        raise ValueError(f"--missing must be a number, inf or ignored; received {text!r}.")
-    return value
-
-
-def _value_column(table: RecordTable, options: argparse.Namespace) -> tuple[str, bool]:
-    """The column of values, and whether they are probabilities."""
-    if options.dissimilarity and options.probability:
-        raise ValueError("give --dissimilarity or --probability; received both. Drop one.")
-    if options.dissimilarity:
-        return options.dissimilarity, False
-    if options.probability:
-        return options.probability, True
-    there = [name for name in _VALUES if name in table.names]
-    if len(there) != 1:
-        received = " and ".join(there) or f"the columns {', '.join(table.names[:12])}"
-        raise ValueError(
-            f"{table.path}: one column dissimilarity or probability is needed; received "
-            f"{received}. Name it with --dissimilarity COLUMN or --probability COLUMN."
-        )
-    if _VALUES[there[0]] and options.threshold is not None:
-        raise ValueError(
-            "with probabilities, --threshold used to be a dissimilarity and now is a probability: "
-            f"name the column to say that you mean that; received --threshold "
-            f"{options.threshold} alone. Add --probability {there[0]}: pairs are joined at "
-            f"p >= {options.threshold}."
-        )
-    return there[0], _VALUES[there[0]]
-
-
-def _thresholds(options: argparse.Namespace, probability: bool) -> dict[str, float]:
-    """Heights to cut at, as dissimilarities, by what was typed."""
-    from supclust.cluster.edges import MOST_LIKELY
-
-    if options.labels is not None:
-        return {}
-    if options.threshold is None and probability:
-        return {f"{MOST_LIKELY:g}": 1.0 - MOST_LIKELY}
-    heights: dict[str, float] = {}
-    for text in str(options.threshold or "").split(","):
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if math.isnan(value):
-            raise ValueError(
-                "dissimilarities need --threshold, the height to cut at; received "
-                f"{options.threshold}. Add e.g. --threshold 0.3, or several as 0.3,0.5."
-            )
-        if probability and not 0 <= value <= 1:
-            raise ValueError(
-                f"--threshold must be a probability, from 0 to 1; received {text}. Use e.g. 0.9."
-            )
-        heights[text.strip()] = 1.0 - value if probability else value
-    return heights
-
-
-def _ends(table: RecordTable, options: argparse.Namespace) -> tuple[str, str]:
-    """The two columns of ids: those named, else the first known pair that the table has."""
-    known = next((pair for pair in _ENDS if set(pair) <= set(table.names)), _ENDS[0])
-    return options.id_a or known[0], options.id_b or known[1]
-
-
 def _nodes(options: argparse.Namespace) -> tuple[RecordTable, str] | None:
     from supclust.data.tables.reader import open_table
 
     if options.nodes is None:
         return None
     table = open_table(options.nodes)
-    return table, _known_column(table, options.id, _IDS)
-
-
-def _known_column(table: RecordTable, asked: str | None, known: Sequence[str]) -> str:
-    return asked or next((name for name in known if name in table.names), known[0])
+    return table, known_column(table, options.id, _IDS)
 
 
 def _constraints(edges: Edges, options: argparse.Namespace) -> dict[str, Any]:
@@ -307,8 +215,8 @@ def _cut(
         missing = default_missing(edges, probability, None)
     table = open_table(options.labels)
     id, label = (
-        _known_column(table, options.id, _IDS),
-        _known_column(table, options.label, _LABELS),
+        known_column(table, options.id, _IDS),
+        known_column(table, options.label, _LABELS),
     )
     labels = read_labels(table, id, label, edges)
     learned = learn_linkage(edges, labels, missing, **constraints)
