@@ -83,7 +83,7 @@ def test_fit_says_what_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(*arguments, "--epochs", 2, "-o", tmp_path / "m") == 0
     shown = capsys.readouterr().out
     for part in ("title  text      same text, shared words",
-                 "year   date      same date, similar digits", "alpha", "nearest to", "cut at",
+                 "year   date      same date, similar digits", "alpha", "nearest to", "cut: ",
                  "held out: pairwise F1", "model:"):  # fmt: skip
         assert part in shown
     assert "venue" not in shown and "in place of" not in shown
