@@ -67,6 +67,7 @@ def explained(model: TrainedModel) -> dict[str, Any]:
         "sizes": record.get("sizes"),
         "epochs": record.get("epochs"),
         "records": record.get("records"),
+        "entities": record.get("entities"),
     }
 
 
@@ -80,6 +81,8 @@ def _features(model: TrainedModel) -> list[dict[str, Any]]:
         names += ["(boosted trees)"] if model.spec["name"] == "stacked" else []
     elif model.spec["name"] == "mahalanobis":
         weights = np.linalg.norm(np.asarray(model.weights["weight"], float), axis=0).tolist()
+    elif record := model.record.get("importances"):
+        return [{"name": name, "weight": share} for name, share in record.items()]
     else:
         return []
     pairs = sorted(zip(names, weights, strict=True), key=lambda one: -abs(one[1]))
@@ -95,6 +98,8 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
         f"scores         {scores_line(facts['dev'], facts['sizes'])}",
         f"dissimilarity  {_DISSIMILARITIES.get(facts['dissimilarity'], facts['dissimilarity'])}",
     ]
+    if facts["entities"]:
+        lines += _candidate_lines(facts)
     if not facts["features"]:
         return lines
     linear = facts["dissimilarity"] in ("linear", "stacked")
@@ -109,6 +114,22 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _candidate_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Candidate rules of a model of a bare table, and what they lose."""
+    found, records = facts["entities"], facts["records"]
+    rows = [
+        f"  {one['rule']}  ({one['pairs']:,.0f} pairs, recall {one['recall']:.1%}, after closure "
+        f"{one['closure']:.1%})"
+        for one in records["candidates"]
+    ]
+    return [
+        f"labels         {found['reason']}",
+        f"candidates     {found['pairs']:,} pairs in training; of the labelled pairs "
+        f"{found['never_compared']:.1%} are never compared",
+        *rows,
+    ]
+
+
 def _effect(weight: float) -> str:
     return "pushes apart" if weight > 0 else "draws together" if weight < 0 else "no effect"
 
@@ -116,6 +137,7 @@ def _effect(weight: float) -> str:
 _DISSIMILARITIES = {
     "linear": "sum of weight times feature; more of a feature ...",
     "mahalanobis": "distance after a learned linear map; one unit of a feature counts",
+    "boosted": "minus the log odds of one entity, by boosted trees; share of their gain",
     "encoder": "distance after a learned network",
     "stacked": "sum of weight times feature, log odds of boosted trees among them; more of one ...",
 }

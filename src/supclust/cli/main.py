@@ -23,6 +23,7 @@ COMMANDS = {
     "warmup": "compile the clustering kernels ahead of time, so that the first call is fast",
     "fit": "learn from labelled records how to cluster",
     "cluster": "cluster records with a model",
+    "candidates": "show or export the pairs that a model of a bare table compares",
     "edges": "cluster a list of scored pairs",
     "explain": "say what a model has learned",
     "data": "list, check or download data sets",

@@ -135,14 +135,23 @@ def table_candidates(
 ) -> Candidates:
     """Candidates of a table: all pairs of a small one, unless rules were given by hand."""
     described = model.records or {}
+    n = len(next(iter(values.values())))
+    if n <= ALL_PAIRS and not described.get("given") and not described.get("block"):
+        name = next(iter(described["columns"]))
+        column = KeyColumn.of(values[name], described["columns"][name])
+        return Candidates.of(KeyTable({name: column}), ())
+    return rule_candidates(model, values, rules)
+
+
+def rule_candidates(
+    model: TrainedModel, values: dict[str, Any], rules: tuple[Rule, ...]
+) -> Candidates:
+    """Candidates of a table by rules, however small it is."""
+    described = model.records or {}
     columns: dict[str, Any] = dict(described["columns"])
     if described.get("block"):
         columns[described["block"]] = "code"
-    n = len(next(iter(values.values())))
-    small = n <= ALL_PAIRS and not described.get("given") and not described.get("block")
     used = {predicate.column for rule in rules for predicate in rule.predicates}
-    if small or not rules:
-        used, rules = {next(iter(columns))}, ()
     keys = KeyTable({name: KeyColumn.of(values[name], columns[name]) for name in used})
     return Candidates.of(keys, rules)
 

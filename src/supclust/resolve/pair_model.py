@@ -19,13 +19,13 @@ from supclust.boosting import Booster, train_booster
 Floats = NDArray[np.float64]
 
 _BOOSTING: dict[str, Any] = {
-    "num_iterations": 120,
+    "num_iterations": 150,
     "learning_rate": 0.1,
-    "num_leaves": 31,
-    "min_data_in_leaf": 20,
+    "num_leaves": 15,
+    "min_data_in_leaf": 50,
     "lambda_l2": 1.0,
     "max_bin": 63,
-    "feature_fraction": 0.5,
+    "feature_fraction": 0.3,
 }
 _RIDGE = 1.0  # penalty of the logistic model on standardised features
 _LOGISTIC_PAIRS = 20_000  # pairs that it is trained on, at most: it has few weights

@@ -20,7 +20,7 @@ from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs
 
 FOLDS = 3
-_ENOUGH = 5_000  # matches from which boosted trees are not compared with the logistic model
+_ENOUGH = 1_000  # entities from which boosted trees are not compared with the logistic model
 _TOO_FEW = 100  # matches below which they are not tried
 
 
@@ -63,7 +63,8 @@ def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int =
     """
     fold = folds_of(labels, seed)
     matches = int(pairs.same.sum())
-    families = ["boosted"] if matches >= _ENOUGH else ["logistic", "boosted"]
+    several = int((np.bincount(labels[labels >= 0]) > 1).sum())  # entities with matches
+    families = ["boosted"] if several >= _ENOUGH else ["logistic", "boosted"]
     if matches < _TOO_FEW:
         families = ["logistic"]
     trained: dict[str, list[PairModel]] = {}

@@ -172,3 +172,25 @@ def test_scores_count_strangers():
     assert scores.precision == pytest.approx(1 / 2)
     assert scores.recall == pytest.approx(1 / 2)
     assert labelled_scores(labels, found, complete=False).precision == 1
+
+
+def test_candidates_are_exported_and_sql_joins_the_same_pairs(model, tmp_path, capsys):
+    duckdb = pytest.importorskip("duckdb")
+    rows, _ = persons(80, seed=3)
+    table = write(tmp_path / "t.csv", rows)
+    out = ("-o", tmp_path / "pairs.parquet", "--keys", tmp_path / "keys.parquet", "--sql")
+    assert run("candidates", table, "--model", model, *out) == 0
+    text = capsys.readouterr().out
+    sql = text[text.index("SELECT") :].replace("keys.parquet", str(tmp_path / "keys.parquet"))
+    joined = set(duckdb.sql(sql).fetchall())
+    exported = duckdb.sql(f"SELECT a, b FROM '{tmp_path / 'pairs.parquet'}'").fetchall()
+    assert joined == set(exported)
+    assert len(joined) == len(exported) > 80
+
+
+def test_explain_names_rules_and_features(model, capsys):
+    assert run("explain", model) == 0
+    text = capsys.readouterr().out
+    assert "never compared" in text
+    assert load(model).records["candidates"][0]["rule"] in text
+    assert "surname: " in text

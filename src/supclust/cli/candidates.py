@@ -1,0 +1,103 @@
+"""``supclust candidates``: the pairs of records that a model of a bare table compares."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from supclust.resolve.candidates import Candidates
+
+EXAMPLES = (
+    "supclust candidates records.csv --model model",
+    "supclust candidates records.csv --model model -o pairs.parquet",
+    "supclust candidates records.csv --model model --keys keys.parquet --sql",
+)
+
+SQL = """\
+-- keys.parquet: one row per record (from 1), rule and key that at least two records share
+SELECT DISTINCT l.record AS a, r.record AS b
+FROM 'keys.parquet' AS l
+JOIN 'keys.parquet' AS r ON l.rule = r.rule AND l.key = r.key AND l.record < r.record"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("records", type=Path, help="table of records, as for `supclust cluster`")
+    parser.add_argument("--model", type=Path, required=True, help="folder of the model")
+    parser.add_argument("--candidates", metavar="RULES", help="other rules than the model's")
+    parser.add_argument("-o", "--output", type=Path, help="write the pairs: record numbers a, b")
+    parser.add_argument("--keys", type=Path, help="write the keys: record, rule, key")
+    parser.add_argument("--sql", action="store_true", help="print SQL that joins the keys to pairs")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the rules with their pairs, and export."""
+    from supclust.data.errors import DataError
+    from supclust.data.records.columns import read_columns
+    from supclust.data.tables.reader import open_table
+    from supclust.data.tables.writer import write_table
+    from supclust.model import load
+    from supclust.resolve.apply import is_table_model, rule_candidates
+    from supclust.resolve.fit import rules_of
+    from supclust.resolve.rules import parse_rules
+
+    model = load(options.model)
+    comparisons = model.comparisons
+    if not is_table_model(model) or comparisons is None:
+        raise DataError("the model has blocks and no candidate rules; fit one without --block")
+    table = open_table(options.records)
+    table.require(*comparisons.sources)
+    names = list(comparisons.sources)
+    rules = rules_of(model)
+    if options.candidates is not None:
+        rules = parse_rules(options.candidates, names)
+    values = read_columns(table, comparisons.sources)
+    candidates = rule_candidates(model, values, rules)
+    if options.output:
+        schema = _schema(("a", "b"))
+        write_table(options.output, schema, _pair_batches(candidates, schema))
+    else:
+        for _ in candidates.chunks():
+            pass
+    width = max(len(str(rule)) for rule in rules)
+    print(f"{'rule':<{width}}  {'new pairs':>12}")
+    for rule, count in zip(rules, candidates.counts, strict=True):
+        print(f"{rule!s:<{width}}  {count:>12,}")
+    print(f"{'all':<{width}}  {sum(candidates.counts):>12,}")
+    for one in candidates.left_out:
+        print(f"left out: {one.keys:,} keys of {one.rule} that up to {one.largest:,} records share")
+    if options.keys:
+        schema = _schema(("record", "rule", "key"))
+        write_table(options.keys, schema, _key_batches(candidates, schema))
+    if options.sql:
+        print(SQL)
+    return 0
+
+
+def _schema(names: tuple[str, ...]) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([(name, pa.int64()) for name in names])
+
+
+def _pair_batches(candidates: Candidates, schema: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for left, right in candidates.chunks():
+        yield pa.record_batch([pa.array(left + 1), pa.array(right + 1)], schema=schema)
+
+
+def _key_batches(candidates: Candidates, schema: Any) -> Iterator[Any]:
+    import numpy as np
+    import pyarrow as pa
+
+    for rule, group in enumerate(candidates.groups):
+        key = np.repeat(group.keys, np.diff(group.starts))
+        number = np.full(len(key), rule + 1)
+        yield pa.record_batch(
+            [pa.array(group.members + 1), pa.array(number), pa.array(key)], schema=schema
+        )
