@@ -165,7 +165,8 @@ def _finish(model: TrainedModel, folder: Path, lines: list[str]) -> int:
             model.save(spare)
         except OSError:
             spare.rmdir()
-            raise problem from None
+            lost = f"{problem.strerror}, among the temporary files as well; the model is not saved"
+            raise OSError(problem.errno, lost, str(folder)) from None
         raise OSError(
             problem.errno, f"{problem.strerror}; the model is in {spare}: move it", str(folder)
         ) from None

@@ -45,8 +45,7 @@ def system_error(error: BaseException) -> tuple[str, int] | None:
     reason = name + (error.strerror or str(error) or type(error).__name__)
     if error.errno in _FULL:
         return (
-            f"{reason}. What was finished is kept: free some space, or choose another output, and "
-            "run the same command again."
+            f"{reason}. Free some space, or choose another output, and run the same command again."
         ), 1
     return f"{reason}. Choose another path.", 1 if error.errno == errno.EIO else 2
 

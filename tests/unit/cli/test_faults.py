@@ -71,7 +71,7 @@ def test_a_full_disk_is_one_line_and_keeps_finished_chunks(
     with monkeypatch.context() as patched:
         patched.setattr("supclust.cluster.table.write_table", full)
         shown = refused(*words, "-o", tmp_path / "clusters.csv", code=1)
-    assert "No space left on device. What was finished is kept: free some space" in shown
+    assert "No space left on device. Free some space" in shown
     ended = run(*words, "-o", tmp_path / "clusters.csv")
     assert ended.code == 0 and "1 chunk was finished already" in ended.err
     assert [path.name for path in tmp_path.iterdir()] == ["clusters.csv"]
