@@ -138,7 +138,7 @@ def read_model(folder: Path) -> TrainedModel:
             )
         described = read_document(folder / RECORD_FILE, {**MODEL, **RECORD})
         weights = _read_weights(folder / WEIGHTS_FILE, described.get("weights_sha256"))
-        if described["dissimilarity"]["name"] == "stacked":
+        if described["dissimilarity"]["name"] in ("stacked", "boosted"):
             weights[BOOSTER] = _read_booster(folder / BOOSTER_FILE, described)
         problem = wrong_in_model(described, weights)
         if problem:
@@ -173,7 +173,7 @@ def numerical_versions() -> dict[str, str]:
 
 
 def _read_booster(path: Path, described: Mapping[str, Any]) -> NDArray[np.uint8]:
-    """The boosted trees of a stacked model, LightGBM's text, checked."""
+    """The boosted trees of a stacked or boosted model, LightGBM's text, checked."""
     from supclust.boosting import Booster
 
     try:
