@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supclust.data.errors import DataError
 from supclust.data.records.comparisons import ColumnKind
 from supclust.data.records.kinds import InferredKind, as_numbers, infer_kind
-from supclust.data.tables.cast import Kind
+from supclust.data.tables.cast import LIST_SEPARATOR, Kind
 from supclust.data.tables.reader import RecordTable, numbers_of
 
 _LEFT_OUT: dict[str, str] = {
@@ -33,7 +33,7 @@ class TypedColumn:
         values: texts (``None``: missing), or float64 (NaN: missing) of numbers.
         missing: number of records without a value.
         distinct: number of different values.
-        examples: the first few of them.
+        examples: the first few of them, to be shown.
     """
 
     name: str
@@ -125,7 +125,13 @@ def _typed(name: str, values: Any, chosen: ColumnKind | None, table: RecordTable
         typed = values if is_number else _numbers(name, texts, table)
         refuse_infinite({name: typed}, table.path)
     missing = sum(text is None or not text.strip() for text in texts)
-    return TypedColumn(name, kind, typed, missing, len(known), tuple(known)[:3])
+    examples = tuple(_shown(text) for text in tuple(known)[:3])
+    return TypedColumn(name, kind, typed, missing, len(known), examples)
+
+
+def _shown(text: str) -> str:
+    """A value as people write it: elements of a list separated by semicolons."""
+    return " ".join("; ".join(p for p in text.split(LIST_SEPARATOR) if p.strip()).split())
 
 
 def _as_texts(values: NDArray[np.float64]) -> list[str | None]:

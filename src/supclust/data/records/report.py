@@ -14,7 +14,6 @@ from supclust.data.records.labels import (
     distinct_note,
 )
 from supclust.data.records.table import UNKNOWN, ColumnChoice, Records, read_records
-from supclust.data.tables.cast import LIST_SEPARATOR
 
 _WIDEST = 28  # characters of an example
 
@@ -73,9 +72,7 @@ def _column_lines(records: Records) -> list[str]:
 
 
 def _examples(column: TypedColumn) -> str:
-    shown = []
-    for value in column.examples:
-        plain = "; ".join(part for part in value.split(LIST_SEPARATOR) if part.strip())
-        plain = " ".join(plain.split())
-        shown.append(plain if len(plain) <= _WIDEST else plain[: _WIDEST - 3] + "...")
-    return " | ".join(shown)
+    return " | ".join(
+        value if len(value) <= _WIDEST else value[: _WIDEST - 3] + "..."
+        for value in column.examples
+    )
