@@ -366,3 +366,21 @@ def test_a_saved_model_of_pairs_takes_features_or_the_function(tmp_path: Path) -
     plain = SupervisedHAC.load(tmp_path)
     rows = groups == groups[0]
     assert pairwise_scores(plain.predict(gaps(X[rows])), expected[rows]).f1 == 1.0
+
+
+def test_complete_clusters_among_unknown_rows() -> None:
+    """One labelled cluster a block teaches nothing alone; with strangers around it, it does."""
+    rng = np.random.default_rng(0)
+    y, groups = np.repeat(np.arange(24), 6), np.repeat(np.arange(6), 24)
+    X = rng.normal(size=(24, 3))[y] * 3 + rng.normal(size=(144, 3)) * 0.5
+    known = np.where(y % 4 == 0, y, -1)
+    with pytest.raises(ValueError, match="y must hold two clusters in one block"):
+        SupervisedHAC().fit(X, known, groups)
+    model = SupervisedHAC(unlabelled="other").fit(X, known, groups)
+    everything = pairwise_scores(y, model.predict(X, groups))
+    assert everything.f1 > 0.8  # of clusters that were never labelled, too
+    assert model.score(X, known, groups) > 0.8
+    model.threshold_ = np.inf  # all rows of a block in one cluster: strangers count as mistakes
+    assert model.score(X, known, groups) < 0.5
+    with pytest.raises(ValueError, match="unlabelled must be ignored or other"):
+        SupervisedHAC(unlabelled="unknown").fit(X, known, groups)
