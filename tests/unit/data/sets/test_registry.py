@@ -137,7 +137,7 @@ def test_options_are_those_of_the_configuration_files():
 
     from supclust.data.sets.registry import SPECS
 
-    common = {"name", "source", "path", "split_seed", "n_splits", "_target_"}
+    common = {"name", "source", "path", "split_seed", "n_splits", "_target_", "defaults"}
     conf = Path(__file__).parents[4] / "conf" / "dataset"
     assert {path.stem for path in conf.glob("*.yaml")} == set(SPECS)
     for name, spec in SPECS.items():
