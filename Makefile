@@ -18,7 +18,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup browser check test test-slow torture lint type imports format count bench train reproduce docs smoke clean
+.PHONY: help setup browser check test test-pythons test-slow torture lint type imports format count bench train reproduce docs smoke clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ check: setup lint type imports ## lint, types, import rules, unit and property t
 
 test: setup browser lint type imports ## everything CI runs: lint, types, import rules, all fast tests (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-pythons: setup ## the wheel on Python 3.10 to 3.13, wherever found: core, and training where torch installs (ARGS="3.12")
+	$(BIN)/python tools/test_pythons.py $(ARGS)
 
 test-slow: setup ## the slow tests and the reproduction of published numbers
 	$(BIN)/python -m pytest -m "slow or reproduction" --timeout 3600 -o faulthandler_timeout=0 $(PYTEST_ARGS)

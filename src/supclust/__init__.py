@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from supclust._lazy import attach
 
 if TYPE_CHECKING:
+    from supclust import cluster as cluster
     from supclust import data as data
     from supclust import dissimilarity as dissimilarity
     from supclust import estimator as estimator
@@ -33,6 +34,7 @@ __getattr__, __dir__, __all__ = attach(
         "hac._linkage": ("linkage",),
     },
     submodules=(
+        "cluster",
         "data",
         "dissimilarity",
         "estimator",

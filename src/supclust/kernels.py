@@ -9,9 +9,10 @@ kernels and intrinsics are plain Python functions.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -34,14 +35,18 @@ _DISABLED = bool(getattr(config, "DISABLE_JIT", False))
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function with Numba, without the GIL, cached by its code and its callees'.
 
+    Division by zero gives infinity or NaN, as in NumPy. What Numba compiles for one kernel, such as
+    ``np.empty``, serves all kernels of the same options.
+
     Args:
         function: The function; absent in ``@kernel(option=...)``.
-        options: Of `numba.njit`, for example ``error_model="numpy"``.
+        options: Of `numba.njit`, for example ``fastmath={"contract"}``.
     """
     if function is None:
         return partial(kernel, **options)
     if _DISABLED:
         return np.errstate(all="ignore")(function)  # compiled code does not warn either
+    options = {"error_model": "numpy", "no_cfunc_wrapper": True, **options}
     dispatcher = njit(nogil=True, **options)(function)
     with suppress(RuntimeError):  # no folder for a cache can be written
         dispatcher._cache = _Cache(function)
@@ -71,6 +76,13 @@ def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
 _COMPILED_AS: dict[Any, Callable[..., Any]] = {}
 
 
+@cache
+def _say_once() -> None:
+    """Say on a terminal that the first call takes long."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("compiling kernels, once", file=sys.stderr, flush=True)
+
+
 class _Cache(FunctionCache):
     """Numba's cache of one function, stamped when it is first used: callees exist by then."""
 
@@ -84,11 +96,14 @@ class _Cache(FunctionCache):
 
     def _load_overload(self, signature: Any, target_context: Any) -> Any:
         self._stamp()
+        loaded = None
         try:
-            return super()._load_overload(signature, target_context)
+            loaded = super()._load_overload(signature, target_context)
         except (ImportError, AttributeError):  # entries of an older version name classes that moved
             self._cache_file.flush()
-            return None
+        if loaded is None:
+            _say_once()
+        return loaded
 
     def _save_overload(self, signature: Any, data: Any) -> None:
         self._stamp()

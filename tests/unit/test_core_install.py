@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     weights = {name: np.asarray(value) for name, value in scores.items()}
     about = {RECORDS: {"comparisons": comparisons.to_json(), "block": "block", "id": "id"}}
     TrainedModel(linear, weights, "exp_alpha", names, **cut, record=about).save(made / "records")
-    records = "id,block,name\n1,a,ann lee\n2,a,ann lee\n3,a,bo chan\n4,b,ann lee\n"
+    records = "id,block,name,who\n1,a,ann lee,x\n2,a,ann lee,x\n3,a,bo chan,y\n4,b,ann lee,x\n"
     (made / "records.csv").write_text(records, encoding="utf-8")
     TrainedModel(linear, weights, "exp_alpha", names, **cut).save(made / "pairs")
     block = made / "blocks" / "lee_a"
@@ -80,6 +80,10 @@ PYTHON = (  # prints the second
     ("supclust.hac.cut_tree([[0, 1, 1, 2]], height=2)", "[0 0]"),
     ("supclust.metrics.pairwise_scores([0, 0, 1], [0, 0, 1]).f1", "1.0"),
     ("float(supclust.metrics.dendrogram_purity([[0, 1, 1, 2]], [0, 0]))", "1.0"),
+    (
+        "supclust.SupervisedHAC.load('points').predict([[0.0, 0], [0.2, 0], [3.0, 0]], [7, 7, 8])",
+        "[0 0 1]",
+    ),
     ("supclust.ExpLinkClustering(2, alpha=-1.0).fit_predict([[0.0], [0.2], [3.0]])", "[0 0 1]"),
 )
 
@@ -93,7 +97,7 @@ COMMANDS = (
 )
 
 REFUSED = (  # with the extra that they need
-    (("fit", "records.csv", "--label", "name", "-o", "model"), "train"),
+    (("fit", "records.csv", "--label", "who", "--block", "block", "-o", "model"), "train"),
     (("report", "records", "-o", "page.html"), "report"),
     (("illustrate", "shapes", "-o", "out"), "train"),
 )

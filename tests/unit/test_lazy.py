@@ -13,7 +13,7 @@ import pytest
 import supclust
 from supclust._lazy import attach
 
-PACKAGES = ["", ".data", ".estimator", ".hac", ".losses", ".metrics", ".objectives"]
+PACKAGES = ["", ".cluster", ".data", ".estimator", ".hac", ".losses", ".metrics", ".objectives"]
 
 
 @pytest.mark.parametrize("package", [f"supclust{name}" for name in PACKAGES])

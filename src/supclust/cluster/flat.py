@@ -37,6 +37,7 @@ Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]
 Points = NDArray[np.float32]
 Links = Mapping[int, tuple[Ints, Ints]]  # must-links and cannot-links by block
+Features = Floats | Mapping[str, Any]  # points (n, d), or columns of records by name
 
 _PARTS = 64  # of a chunk of blocks, so that threads finish together
 _PART_ENTRIES = 500_000  # of the matrices of a part, which should fit into the cache
@@ -47,6 +48,10 @@ def label_points(
     model: TrainedModel, points: Floats, starts: Ints, cut: Cut, links: Links | None = None
 ) -> tuple[Labels, Ints]:
     """Cluster consecutive blocks of points, (n, d); see `flat_points`."""
+    if points.ndim != 2 or points.shape[1] != model.d:
+        raise ValueError(
+            f"points of this model must have shape (n, {model.d}); received {points.shape}."
+        )
     if not np.isfinite(points).all():
         raise ValueError("the numbers of a record must be finite; received NaN or infinity.")
     if not model.is_compiled:
@@ -57,6 +62,15 @@ def label_points(
         matrix = np.asarray(model.weights["weight"], np.float32)
         return flat_points(embedded(points, starts, matrix), starts, cut, links=links)
     return flat_points(centred(points, starts), starts, cut, *model.linear, links=links)
+
+
+def label_features(
+    model: TrainedModel, features: Features, starts: Ints, cut: Cut, links: Links | None = None
+) -> tuple[Labels, Ints]:
+    """Cluster consecutive blocks of records, given by their columns, or of points."""
+    if isinstance(features, Mapping):
+        return label_records(model, features, starts, cut, links)
+    return label_points(model, features, starts, cut, links)
 
 
 def label_records(

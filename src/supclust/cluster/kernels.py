@@ -52,7 +52,7 @@ def _label(pairs, heights, threshold, n_clusters, labels):
     return count
 
 
-@kernel(error_model="numpy")
+@kernel
 def _cluster_square(psi, weight, low, high, cut, labels):
     """Cluster one matrix in place; the number of clusters, or -1 for NaN or huge values."""
     n = psi.shape[0]
@@ -153,7 +153,7 @@ def fill_records(records, layout, starts, weight, bias, begin, end, squares):
         score_rows(records, layout, rows, 0, n, weight, bias, psi, features, workspace)
 
 
-@kernel(error_model="numpy")
+@kernel
 def label_squares(squares, starts, cut, labels, counts, begin, end):
     """Cluster blocks ``begin`` to ``end`` by their matrices, which are overwritten."""
     buffer = np.empty(0, squares.dtype)

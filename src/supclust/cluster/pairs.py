@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from supclust.cluster.flat import Labels, flat_squares
+from supclust.cluster.flat import Labels, Links, flat_squares
 from supclust.cluster.table import CLUSTER, Clustered, Options
 from supclust.data.block import n_pairs
 from supclust.data.errors import DataError
@@ -56,7 +56,7 @@ def cluster_pairs(
     count = done = 0
     total, pair_blocks = _blocks(path, model, only)
     for block in pair_blocks:
-        labels = _label(model, block.features, len(block.ids), cut)
+        labels = label_pairs(model, block.features, len(block.ids), cut)
         ids += block.ids
         blocks += [block.name] * len(block.ids)
         clusters.append(labels.astype(np.int64) + count)
@@ -76,7 +76,9 @@ def cluster_pairs(
     return Clustered(len(ids), done, count, 0, False)
 
 
-def _label(model: TrainedModel, features: Floats, n: int, cut: Cut) -> Labels:
+def label_pairs(
+    model: TrainedModel, features: Floats, n: int, cut: Cut, links: Links | None = None
+) -> Labels:
     """Cluster one block of n points by its condensed pair features, (n (n - 1) / 2, d)."""
     if features.shape != (n_pairs(n), model.d):
         raise ValueError(
@@ -84,11 +86,11 @@ def _label(model: TrainedModel, features: Floats, n: int, cut: Cut) -> Labels:
             f"received {features.shape}."
         )
     if model.spec["name"] != "linear":
-        return flat_squares(lambda _: model.distances(features), np.array([0, n]), cut)[0]
+        return flat_squares(lambda _: model.distances(features), np.array([0, n]), cut, links)[0]
     weight, bias = model.weights["average_weight"], model.weights["average_bias"]
     square = np.zeros((n, n), weight.dtype)
     square[np.triu_indices(n, 1)] = features.astype(weight.dtype, copy=False) @ weight + bias
-    return flat_squares(lambda _: square + square.T, np.array([0, n]), cut)[0]
+    return flat_squares(lambda _: square + square.T, np.array([0, n]), cut, links)[0]
 
 
 def _blocks(

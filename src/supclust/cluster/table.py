@@ -151,11 +151,10 @@ def _load_kernels(model: TrainedModel) -> None:
 def _label(
     model: TrainedModel, features: Any, starts: Ints, cut: Cut, links: Any = None
 ) -> NDArray[np.int32]:
-    """Clusters of blocks of records, given by their columns, or of points."""
-    from supclust.cluster.flat import label_points, label_records
+    """Clusters of blocks of records or points; imports the kernels."""
+    from supclust.cluster.flat import label_features
 
-    label = label_records if isinstance(features, Mapping) else label_points
-    return label(model, features, starts, cut, links)[0]
+    return label_features(model, features, starts, cut, links)[0]
 
 
 def _links(
@@ -242,28 +241,38 @@ def kept_columns(
 def _features(
     chunks: Iterator[Chunk], model: TrainedModel, kinds: Mapping[str, Kind], path: Path
 ) -> Iterator[tuple[int, Any, Ints]]:
-    """Number, features and block starts of chunks; features are columns by name, or points."""
+    """Number, features and block starts of chunks."""
     for chunk in chunks:
-        columns: dict[str, Any] = {}
-        for name, kind in kinds.items():
-            column = chunk.table.column(name)
-            is_text = kind == "text"
-            columns[name] = column.to_pylist() if is_text else numbers_of(column.combine_chunks())
-        if model.comparisons is not None:
-            refuse_infinite(columns, path, None)
-            yield chunk.number, columns, chunk.starts
-            continue
-        points = np.column_stack(list(columns.values()))
-        bad = ~np.isfinite(points)
-        if bad.any():
-            first = int(np.argmax(bad.any(axis=0)))
-            raise DataError(
-                f"column {list(columns)[first]!r} must hold a finite number in every record; "
-                f"{int(bad[:, first].sum())} or more have none. Fill them in, or remove the "
-                "records",
-                path,
-            )
-        yield chunk.number, points, chunk.starts
+        yield chunk.number, features_of(chunk.table, model, kinds, path), chunk.starts
+
+
+def features_of(table: Any, model: TrainedModel, kinds: Mapping[str, Kind], path: Path) -> Any:
+    """What a model compares: columns of records by name, or points (n, d).
+
+    Args:
+        table: of pyarrow, with columns of these kinds.
+        model: of records or vectors.
+        kinds: see `model_columns`.
+        path: of the table, for errors.
+    """
+    columns: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        column = table.column(name)
+        is_text = kind == "text"
+        columns[name] = column.to_pylist() if is_text else numbers_of(column.combine_chunks())
+    if model.comparisons is not None:
+        refuse_infinite(columns, path, None)
+        return columns
+    points = np.column_stack(list(columns.values()))
+    bad = ~np.isfinite(points)
+    if bad.any():
+        first = int(np.argmax(bad.any(axis=0)))
+        raise DataError(
+            f"column {list(columns)[first]!r} must hold a finite number in every record; "
+            f"{int(bad[:, first].sum())} or more have none. Fill them in, or remove the records",
+            path,
+        )
+    return points
 
 
 def write_clusters(

@@ -5,7 +5,7 @@ scikit-learn is imported where it is used: `supclust fit` does without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ class Blocks:
         rows: of every block, positions in the input.
         n: rows of the input.
         features: (n_k, d) points or (e_k, d) condensed pair features of block k.
+        columns: of records, by name, where the model compares these; in place of features.
     """
 
     kind: Kind
@@ -32,6 +33,7 @@ class Blocks:
     rows: list[IntArray]
     n: int
     features: Callable[[int], FloatArray]
+    columns: Mapping[str, Any] | None = None
 
     def labelled(self, codes: IntArray, *, strangers: bool = False) -> dict[Hashable, Block]:
         """Blocks of the points whose code is not -1, by name; those with fewer than 2 are left out.

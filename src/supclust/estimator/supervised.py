@@ -13,9 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from supclust._lazy import extras_explained
+from supclust.cluster.frame import is_frame
 from supclust.cut.counts import labelled_pair_counts
 from supclust.data.block import IntArray
 from supclust.estimator.blocks import Blocks, label_codes, read_blocks
+from supclust.estimator.prediction import clusters, links_of, read_frame
 from supclust.estimator.preparation import (
     feature_names,
     fit_options,
@@ -23,7 +25,6 @@ from supclust.estimator.preparation import (
     seed_of,
     train_and_dev,
 )
-from supclust.hac.graph.constraints import check_pairs, links_by_block
 from supclust.hac.tree import Floats
 from supclust.metrics.pairwise import PairCounts, pooled_scores, scores_from_counts
 
@@ -203,8 +204,8 @@ class SupervisedHAC(BaseEstimator):
         """Cluster rows, block by block.
 
         Args:
-            X: as in `fit`.
-            groups: as in `fit`.
+            X: as in `fit`. For a model that ``supclust fit`` made: a data frame with its columns.
+            groups: as in `fit`. Default for such a model: its column of blocks.
             n_clusters: of every block, or of each by name, instead of the learned height.
             must_link: (k, 2) pairs of rows, of one block, that are merged before the start.
             cannot_link: (k, 2) pairs of rows that no cluster may hold both of.
@@ -213,35 +214,9 @@ class SupervisedHAC(BaseEstimator):
             (n,) clusters, numbered from 0; no cluster spans two blocks.
         """
         check_is_fitted(self, "model_")
-        blocks = read_blocks(self, X, groups, reset=False)
-        links = self._links(blocks, must_link, cannot_link)
-        labels = np.empty(blocks.n, np.int64)
-        next_label = 0
-        for k, (name, rows) in enumerate(zip(blocks.names, blocks.rows, strict=True)):
-            count = n_clusters.get(name) if isinstance(n_clusters, Mapping) else n_clusters
-            height = self._own_height() if count is None else None
-            if len(rows) == 1 and count in (None, 1):  # nothing to compare it with
-                block_labels = np.zeros(1, np.int64)
-            else:
-                features = blocks.features(k)
-                block_labels = self.model_.labels(
-                    features, n_clusters=count, threshold=height, links=links.get(k)
-                )
-            labels[rows] = block_labels + next_label
-            next_label += int(block_labels.max(initial=-1)) + 1
-        return labels
-
-    @staticmethod
-    def _links(
-        blocks: Blocks, must_link: ArrayLike | None, cannot_link: ArrayLike | None
-    ) -> dict[int, tuple[IntArray, IntArray]]:
-        """Must-links and cannot-links of the blocks that have any, as positions in the block."""
-        must = check_pairs(must_link, blocks.n, "must_link")
-        cannot = check_pairs(cannot_link, blocks.n, "cannot_link")
-        block, place = np.empty((2, blocks.n), np.int64)
-        for k, rows in enumerate(blocks.rows):
-            block[rows], place[rows] = k, np.arange(len(rows))
-        return links_by_block(must, cannot, block, place)
+        blocks = self._inputs(X, groups)
+        links = links_of(blocks, must_link, cannot_link)
+        return clusters(blocks, self.model_, self._own_height(), n_clusters, links)
 
     def fit_predict(self, X: Any, y: Any, groups: ArrayLike | None = None) -> IntArray:
         """Learn from the rows whose cluster is known, then cluster all rows.
@@ -270,13 +245,13 @@ class SupervisedHAC(BaseEstimator):
             groups: as in `fit`.
         """
         check_is_fitted(self, "model_")
-        blocks = read_blocks(self, X, groups, reset=False)
-        codes = label_codes(y, blocks.n)
+        inputs = self._inputs(X, groups)
+        codes = label_codes(y, inputs.n)
         predicted = self.predict(X, groups)
         if self.unlabelled == "other":
-            counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in blocks.rows]
+            counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in inputs.rows]
             return scores_from_counts(PairCounts(*map(sum, zip(*counts, strict=True)))).f1
-        labelled = [rows[codes[rows] >= 0] for rows in blocks.rows]
+        labelled = [rows[codes[rows] >= 0] for rows in inputs.rows]
         return pooled_scores((codes[rows], predicted[rows]) for rows in labelled if len(rows)).f1
 
     def save(self, folder: str | Path) -> Path:
@@ -321,6 +296,11 @@ class SupervisedHAC(BaseEstimator):
             estimator.feature_names_in_ = np.array(model.record["feature_names_in"], dtype=object)
         estimator._adopt(model)
         return estimator
+
+    def _inputs(self, X: Any, groups: Any) -> Blocks:
+        if self.model_.records is not None and is_frame(X):
+            return read_frame(self.model_, X, groups)
+        return read_blocks(self, X, groups, reset=False)
 
     @property
     def dissimilarity_(self) -> Dissimilarity:

@@ -177,11 +177,11 @@ class TrainedModel:
         Returns:
             (n, n), symmetric with a zero diagonal, in the precision of the model.
         """
-        with extras_explained():
-            values = self._checked(np.asarray(features))
+        values = self._checked(np.asarray(features))
         if self.spec["name"] == "stacked":
             return self._stacked(values)
-        import torch
+        with extras_explained():
+            import torch
 
         dtype = next(self.dissimilarity.parameters()).dtype
         tensor = torch.from_numpy(np.ascontiguousarray(values)).to(dtype)

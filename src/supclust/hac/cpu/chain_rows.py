@@ -35,7 +35,7 @@ def split_workspace(workspace: Floats, n: int, weighted: bool) -> tuple[Floats, 
     return workspace[: n * n].reshape(n, n), workspace[start : start + rows * n].reshape(rows, n)
 
 
-@kernel(error_model="numpy")
+@kernel
 def update_row(flat, width, x, version, recent, recent_version, top):
     """Copy into row x its linkages to the clusters formed after ``version``, from their rows.
 
@@ -50,7 +50,7 @@ def update_row(flat, width, x, version, recent, recent_version, top):
         flat[row + u] = flat[u * width + x]
 
 
-@kernel(error_model="numpy")
+@kernel
 def update_weights(flat, weight_row, width, x, version, recent, recent_version, top):
     """As `update_row` for the weights, whose rows are in ``weight_row``."""
     row = np.uint64(weight_row[x]) * width
@@ -61,7 +61,7 @@ def update_weights(flat, weight_row, width, x, version, recent, recent_version, 
         flat[row + np.uint64(u)] = flat[np.uint64(weight_row[u]) * width + x]
 
 
-@kernel(error_model="numpy")
+@kernel
 def gather_weights(flat, weight_row, width, x, known, recent, top):
     """Write the weights of x, a single point, to all merged clusters to ``known``."""
     for i in range(top):
@@ -69,7 +69,7 @@ def gather_weights(flat, weight_row, width, x, known, recent, top):
         known[u] = flat[np.uint64(weight_row[u]) * width + x]
 
 
-@kernel(error_model="numpy")
+@kernel
 def gather_weights_of_two(flat, weight_row, width, x, z, known, recent, top):
     """As `gather_weights`; those of z follow at ``known[width:]``."""
     for i in range(top):
@@ -79,7 +79,7 @@ def gather_weights_of_two(flat, weight_row, width, x, z, known, recent, top):
         known[width + u] = flat[row + z]
 
 
-@kernel(error_model="numpy")
+@kernel
 def drop_outdated(formed, recent, recent_version, top):
     """Remove clusters that are gone or have merged again; returns how many are left."""
     kept = np.uint64(0)
@@ -91,7 +91,7 @@ def drop_outdated(formed, recent, recent_version, top):
     return np.int64(kept)
 
 
-@kernel(error_model="numpy")
+@kernel
 def compact(flat, width, rows, columns):
     """Keep the rows and columns listed, both ascending, in the same memory.
 
@@ -104,10 +104,12 @@ def compact(flat, width, rows, columns):
             flat[r * m + c] = flat[row + columns[c]]
 
 
-@kernel(error_model="numpy")
+@kernel
 def compact_weight_rows(weight_row, size, columns, free_rows):
     """Return the rows of weights in use, ascending, and renumber ``weight_row`` by new columns."""
-    owner = np.full(weight_row.size, -1, np.int32)
+    owner = np.empty(weight_row.size, np.int32)
+    for row in range(owner.size):
+        owner[row] = -1
     for c in range(columns.size):
         k = columns[c]
         weight_row[c], row = -1, weight_row[k]

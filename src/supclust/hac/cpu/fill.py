@@ -85,7 +85,7 @@ def is_moderate(regular, low, high):
     return regular and low > -MODERATE and high < MODERATE
 
 
-@kernel(error_model="numpy")
+@kernel
 def check_rows(matrix, n, start, stop):
     """Compare rows ``start`` to ``stop``, left of the diagonal, with their columns.
 
@@ -102,8 +102,8 @@ def check_rows(matrix, n, start, stop):
     side = VECTOR_BYTES // matrix.itemsize
     low, high = matrix.dtype.type(np.inf), matrix.dtype.type(-np.inf)
     extremes = np.empty(2 * side, matrix.dtype)
-    extremes[:side] = low
-    extremes[side:] = high
+    for lane in range(side):
+        extremes[lane], extremes[side + lane] = low, high
     symmetric = True
     for top in range(start, stop, side):
         bottom = min(top + side, n)
@@ -118,12 +118,13 @@ def check_rows(matrix, n, start, stop):
                 symmetric &= value == matrix[j, i]
                 low = min(low, value)
                 high = max(high, value)
-    low = min(low, extremes[:side].min())
-    high = max(high, extremes[side:].max())
+    for lane in range(side):
+        low = min(low, extremes[lane])
+        high = max(high, extremes[side + lane])
     return is_moderate(symmetric, low, high), np.float64(low), np.float64(high)
 
 
-@kernel(error_model="numpy")
+@kernel
 def copy_checked(matrix, n, square, start, stop):
     """Copy rows ``start`` to ``stop`` of the first n rows and columns; else as `check_rows`."""
     for i in range(np.uint64(start), np.uint64(stop)):
@@ -132,7 +133,7 @@ def copy_checked(matrix, n, square, start, stop):
     return check_rows(matrix, n, start, stop)
 
 
-@kernel(error_model="numpy")
+@kernel
 def unfold_checked(condensed, n, square, start, stop):
     """Write rows ``start`` to ``stop`` of the upper triangle and their transpose to the square.
 
@@ -149,8 +150,8 @@ def unfold_checked(condensed, n, square, start, stop):
     side = VECTOR_BYTES // square.itemsize
     low, high = square.dtype.type(np.inf), square.dtype.type(-np.inf)
     extremes = np.empty(2 * side, square.dtype)
-    extremes[:side] = low
-    extremes[side:] = high
+    for lane in range(side):
+        extremes[lane], extremes[side + lane] = low, high
     numbers = True
     for top in range(start, stop, side):
         bottom = min(top + side, n)
@@ -171,6 +172,7 @@ def unfold_checked(condensed, n, square, start, stop):
                 low = min(low, value)
                 high = max(high, value)
             at += n - i - 2
-    low = min(low, extremes[:side].min())
-    high = max(high, extremes[side:].max())
+    for lane in range(side):
+        low = min(low, extremes[lane])
+        high = max(high, extremes[side + lane])
     return is_moderate(numbers, low, high), np.float64(low), np.float64(high)

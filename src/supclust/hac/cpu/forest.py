@@ -34,7 +34,7 @@ def _pointer(typingctx: Any, address: Any) -> Any:
     return types.voidptr(address), convert
 
 
-@kernel(error_model="numpy")
+@kernel
 def _grow_blocks(
     sample,
     addresses,

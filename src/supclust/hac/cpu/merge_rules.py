@@ -7,6 +7,8 @@ below the smaller of the values it merges. The kernels rely on both.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
@@ -18,8 +20,14 @@ from supclust.kernels import kernel
 Settings = tuple[int, np.floating, np.floating]
 
 
-@kernel
-def choose_representation(alpha, low, high, n, sample):
+_LOG_LARGEST_SINGLE = math.log(np.finfo(np.float32).max)
+_LOG_LARGEST_DOUBLE = math.log(np.finfo(np.float64).max)
+
+
+@register_jitable
+def choose_representation(
+    alpha: float, low: float, high: float, n: int, sample: NDArray[np.floating]
+) -> int:
     """Choose the weight representation; `LINEAR` only where the range is proven safe.
 
     Weights exp(alpha (f - middle)) span exp(+-|alpha| (high - low) / 2). Their sums over at most
@@ -31,7 +39,8 @@ def choose_representation(alpha, low, high, n, sample):
     if alpha == 0.0:
         return MEAN
     exponent = abs(alpha) * (high - low) / 2
-    margin = 0.75 * np.log(np.float64(np.finfo(sample.dtype).max)) - 2 * np.log(n + 1)
+    largest = _LOG_LARGEST_SINGLE if sample.itemsize == 4 else _LOG_LARGEST_DOUBLE
+    margin = 0.75 * largest - 2 * math.log(n + 1)
     return LINEAR if exponent < margin else LOG
 
 
@@ -49,7 +58,7 @@ def point_weight(rule, value, alpha, centre):
     return exponential(alpha * (value - centre)) if rule == LINEAR else 0.0 * value
 
 
-@kernel(error_model="numpy")
+@kernel
 def clamped_mean(a, share_a, b, share_b):
     """Mean of a and b by their shares, kept between them.
 
@@ -62,7 +71,7 @@ def clamped_mean(a, share_a, b, share_b):
     return least if mean < least else (most if mean > most else mean)
 
 
-@kernel(error_model="numpy")
+@kernel
 def merge_linear(a, weight_a, b, weight_b, one):
     """Merge rule with `LINEAR` weights; returns (linkage, weight)."""
     total = weight_a + weight_b
@@ -70,7 +79,7 @@ def merge_linear(a, weight_a, b, weight_b, one):
     return clamped_mean(a, weight_a * part, b, weight_b * part), total
 
 
-@kernel(error_model="numpy")
+@kernel
 def merge_pair(rule, a, weight_a, b, weight_b, share_b, alpha, one):
     """Merge the linkages a and b of two clusters to a third one: the rule of `hac.family`.
 
@@ -117,7 +126,7 @@ def merge_pair(rule, a, weight_a, b, weight_b, share_b, alpha, one):
 # function is compiled by itself: inlined into a large kernel, LLVM does not vectorise its loops.
 
 
-@kernel(error_model="numpy")
+@kernel
 def merge_rows(
     rule, psi, into, other_psi, other, weight, ours, other_weight, theirs, width, share_b, alpha
 ):  # fmt: skip
@@ -160,7 +169,7 @@ def merge_rows(
             )  # fmt: skip
 
 
-@kernel(error_model="numpy")
+@kernel
 def merge_with_point(
     psi, into, other, point_first, weight, ours, known, width, size, alpha, centre
 ):  # fmt: skip
@@ -194,7 +203,7 @@ def merge_with_point(
             psi[into + i], weight[ours + i] = merge_linear(a, weight[ours + i], b, own, one)
 
 
-@kernel(error_model="numpy")
+@kernel
 def merge_points(psi, into, other, weight, ours, known, width, size, alpha, centre):
     """As `merge_with_point` for two points; weights of the second follow at ``known[width:]``."""
     one = psi.dtype.type(1.0)

@@ -28,6 +28,8 @@ from supclust.kernels import kernel
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
+_FAR_SINGLE = float(np.finfo(np.float32).max) / 4
+_FAR_DOUBLE = float(np.finfo(np.float64).max) / 4
 _COMPACT_FROM = 32  # clusters below which a smaller matrix gains nothing
 
 
@@ -56,7 +58,7 @@ def merge_all(
         nn_chain(rule, psi, weight, alpha_in, centre, size, leaf, pairs, heights)
 
 
-@kernel(error_model="numpy")
+@kernel
 def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heights):
     """Build the tree of a matrix along the nearest-neighbour chain, destroying the matrix.
 
@@ -79,26 +81,31 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
     n = psi_rows.shape[0]
     psi, weight = psi_rows.reshape(-1), weight_rows.reshape(-1)
     kind = psi.dtype
-    one, far = kind.type(1.0), kind.type(np.finfo(kind).max / 4)
-    barrier = np.zeros(n, kind)  # ``far`` for clusters that are gone: added before a search
+    one, far = kind.type(1.0), kind.type(_FAR_SINGLE if psi.itemsize == 4 else _FAR_DOUBLE)
+    barrier = np.empty(n, kind)  # ``far`` for clusters that are gone: added before a search
     # Versions are numbers of merges.
-    formed = np.zeros(n, np.int32)  # when a cluster was formed; -1 once it is gone
-    row_version = np.zeros(n, np.int32)  # merges that are applied to a row of linkages
-    weight_version = np.full(n, -1, np.int32)  # the same of its weights; -1 for a single point
-    nearest = np.full(n, -1, np.int32)
+    formed = np.empty(n, np.int32)  # when a cluster was formed; -1 once it is gone
+    row_version = np.empty(n, np.int32)  # merges that are applied to a row of linkages
+    weight_version = np.empty(n, np.int32)  # the same of its weights; -1 for a single point
+    nearest = np.empty(n, np.int32)
     distance = np.empty(n, kind)
-    nearest_version = np.zeros(n, np.int32)  # merges when the nearest was searched
-    weight_row = np.full(n, -1, np.int32)
+    nearest_version = np.empty(n, np.int32)  # merges when the nearest was searched
+    weight_row = np.empty(n, np.int32)
     free_rows = np.empty(n, np.int32)  # unused rows of weights, the next one last
     free = 0
     # Weights of two points to clusters; in columns that are gone any number but NaN.
-    known = np.ones(2 * n if rule == LINEAR else 0, kind)
+    known = np.empty(2 * n if rule == LINEAR else 0, kind)
+    for i in range(known.size):
+        known[i] = one
     chain = np.empty(n + 1, np.uint64)
     recent = np.empty(n, np.uint32)  # merged clusters in the order of their forming, some outdated
     recent_version = np.empty(n, np.int32)
-    top = 0
+    top = np.int64(0)
     for i in range(n):
         psi[i * n + i] = far
+        barrier[i] = 0
+        formed[i] = row_version[i] = nearest_version[i] = 0
+        nearest[i] = weight_row[i] = weight_version[i] = -1
         if size[n - 1 - i] == 1:
             free_rows[free] = n - 1 - i
             free += 1
@@ -115,10 +122,14 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
     width = np.uint64(n)
     for merges in range(n - 1):
         if alive >= _COMPACT_FROM and 2 * alive <= width:
-            columns = np.flatnonzero(barrier[:width] == 0).astype(np.uint64)
-            column = np.full(width, -1, np.int32)
-            for c in range(alive):
-                column[columns[c]] = c
+            columns, column = np.empty(alive, np.uint64), np.empty(np.int64(width), np.int32)
+            c = 0
+            for k in range(width):
+                column[k] = -1
+                if barrier[k] == 0:
+                    columns[c] = k
+                    column[k] = c
+                    c += 1
             top = drop_outdated(formed, recent, recent_version, top)
             compact(psi, width, columns, columns)
             if rule >= LINEAR:
@@ -230,7 +241,7 @@ def nn_chain(rule, psi_rows, weight_rows, alpha, centre, size, leaf, pairs, heig
         top += 1
 
 
-@kernel(error_model="numpy")
+@kernel
 def _any_other(barrier, x):
     """A cluster other than x, for a row of NaN: the tree is wrong then, but the kernel ends."""
     y = 0

@@ -75,14 +75,16 @@ def order_of(heights):
 def join_sorted(pairs, children, sizes):
     """Walk sorted merges with a union-find whose roots hold their node; fills the outputs."""
     n = len(pairs) + 1
-    parent = np.arange(n)
-    node = np.arange(n)
-    points = np.ones(n, np.int64)
+    parent, node, points = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        parent[i] = node[i] = i
+        points[i] = 1
     for k in range(n - 1):
         a = root_of(parent, pairs[k, 0])
         b = root_of(parent, pairs[k, 1])
-        children[k, 0] = min(node[a], node[b])
-        children[k, 1] = max(node[a], node[b])
+        in_order = node[a] < node[b]
+        children[k, 0] = node[a] if in_order else node[b]
+        children[k, 1] = node[b] if in_order else node[a]
         if points[a] < points[b]:
             a, b = b, a
         parent[b] = a
