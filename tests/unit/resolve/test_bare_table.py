@@ -137,7 +137,7 @@ def test_records_that_share_a_distinct_value_stay_apart(tmp_path):
         (("--label", "none"), "not found"),
         (("--label", "unique"), "two records with one label"),
         (("--label", "entity", "--candidates", "nothing"), "name column 'nothing'"),
-        (("--label", "entity", "--candidates", "zip", "--block", "zip"), "received both"),
+        (("--label", "entity", "--candidates", "zip", "--epochs", "3"), "received both"),
         (("--label", "entity", "--labelled", "perhaps"), None),
     ],
 )
