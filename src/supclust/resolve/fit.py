@@ -40,6 +40,7 @@ LAYOUT = "table"
 """Of the description of a table in a model that needs no blocks."""
 PAIRS_PER_RECORD = 40
 """Budget of candidate pairs, per record of the table."""
+_IN_BLOCKS = 4  # times the budget where candidates are of one block
 _CURVE_POINTS = 200  # of the threshold curve that a model keeps
 
 
@@ -138,9 +139,11 @@ def key_table(records: Records) -> KeyTable:
     columns = {
         name: KeyColumn.of(records.values[name], kind) for name, kind in records.kinds.items()
     }
-    if records.choice.block is not None:
-        columns[records.choice.block] = KeyColumn.of(records.blocks, "code")
-    return KeyTable(columns)
+    block = records.choice.block
+    if block is None:
+        return KeyTable(columns)
+    columns[block] = KeyColumn.of(records.blocks, "code")
+    return KeyTable(columns, within=Predicate(block))
 
 
 def say_candidates(candidates: Candidates, total: int, say: Callable[[str], None]) -> None:
@@ -167,21 +170,21 @@ def _rules(
     keys: KeyTable, records: Records, options: TableOptions, say: Callable[[str], None]
 ) -> list[ChosenRule]:
     if options.candidates is not None:
-        rules = parse_rules(options.candidates, list(keys.columns))
+        rules = [_within(keys, r) for r in parse_rules(options.candidates, list(keys.columns))]
         return [ChosenRule(rule, float(keys.of_rule(rule).n_pairs()), 0, 0) for rule in rules]
     predicates = [
         Predicate(name, predicate)
         for name, kind in records.kinds.items()
         for predicate in CHOICE[kind]
     ]
-    block = records.choice.block
-    if block is not None:
-        inside = Rule((Predicate(block),))
-        pairs = keys.of_rule(inside).n_pairs()
-        if pairs <= options.max_pairs * records.n:
-            return [ChosenRule(inside, float(pairs), 0, 0)]
-        predicates.append(Predicate(block))
     budget = options.max_pairs * records.n
+    block = keys.within
+    if block is not None:
+        budget *= _IN_BLOCKS
+        inside = Rule((block,))
+        pairs = keys.of_rule(inside).n_pairs()
+        if pairs <= budget:
+            return [ChosenRule(inside, float(pairs), 0, 0)]
     chosen = choose_rules(keys, predicates, records.labels, budget, options.recall, options.seed)
     if not chosen:
         raise DataError(
@@ -196,13 +199,15 @@ def _rules(
         say(f"  {one.rule!s:<{width}}  {one.pairs:>12,.0f}  {one.recall:7.1%}  {one.closure:7.1%}")
     if block is not None:
         say(f"pairs of different blocks (column {block}) are not compared")
-        chosen = [one._replace(rule=_within(one.rule, Predicate(block))) for one in chosen]
-    return chosen
+    return [one._replace(rule=_within(keys, one.rule)) for one in chosen]
 
 
-def _within(rule: Rule, block: Predicate) -> Rule:
-    """The rule for pairs of one block."""
-    return rule if block in rule.predicates else Rule((*rule.predicates, block))
+def _within(keys: KeyTable, rule: Rule) -> Rule:
+    """The rule for pairs of one block, where there are blocks."""
+    block = keys.within
+    if block is None or block in rule.predicates:
+        return rule
+    return Rule((*rule.predicates, block))
 
 
 def _compared(records: Records, candidates: Candidates, counts: PairCounts, seed: int) -> Compared:

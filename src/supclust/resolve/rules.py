@@ -98,17 +98,22 @@ class KeyTable:
 
     Args:
         columns: prepared, by name.
+        within: predicate that every pair of candidates agrees on, such as a column of blocks.
     """
 
-    def __init__(self, columns: Mapping[str, KeyColumn]) -> None:
+    def __init__(self, columns: Mapping[str, KeyColumn], within: Predicate | None = None) -> None:
         self.columns = columns
+        self.within = within
         self.n = len(next(iter(columns.values())).code)
         self._keys: dict[Predicate, Keys] = {}
 
     def of(self, predicate: Predicate) -> Keys:
         """Keys of one predicate."""
         if predicate not in self._keys:
-            self._keys[predicate] = PREDICATES[predicate.name](self.columns[predicate.column])
+            keys = PREDICATES[predicate.name](self.columns[predicate.column])
+            if self.within is not None and predicate != self.within:
+                keys = keys.times(self.of(self.within)).sorted()
+            self._keys[predicate] = keys
         return self._keys[predicate]
 
     def of_rule(self, rule: Rule) -> Keys:
