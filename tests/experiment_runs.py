@@ -115,8 +115,9 @@ def train_py(*words: str, cwd: Path | None = None, **more: str) -> subprocess.Co
 
 def result(folder: Path, objective: str, split: int, linkage: str = "all", seed: str = "0") -> Any:
     """A result as plain JSON."""
-    place = folder / "outputs" / "vectors-points" / objective / linkage / f"seed-{seed}"
-    return json.loads((place / f"split-{split}" / "result.json").read_text(encoding="utf-8"))
+    place = folder / "outputs" / "vectors-points" / objective / linkage
+    (path,) = place.glob(f"seed-{seed}*/split-{split}/result.json")  # seed-0 or seed-0,recipe=best
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def numbers_of(folder: Path) -> dict[str, Any]:

@@ -51,7 +51,9 @@ def test_both_ways_give_the_same_model_and_scores(
     known = [b for b in dataset.blocks if b in {*parts.train, *parts.dev}]
 
     # The estimator on the same blocks learns the same.
-    model = SupervisedHAC(objective, max_epochs=3, lr=0.01, recipe=recipe, precision=64)
+    model = SupervisedHAC(
+        objective, max_epochs=3, lr=0.01, recipe=recipe, precision=64, cut=settings.cut
+    )
     X, y, groups = stacked(known)
     model.fit(X, y, groups, dev_groups=[block.name for block in parts.dev])
     written = load(tmp_path / "outputs" / found["model"])
@@ -74,7 +76,8 @@ def test_both_ways_give_the_same_model_and_scores(
 
     # The other way round: saved by the estimator, evaluated as by train.py.
     saved = load(model.save(tmp_path / "model"))
-    scores = evaluate(saved, parts_of(settings, dataset, [0])[0], settings.methods, saved.alpha)
+    part = parts_of(settings, dataset, [0])[0]
+    scores = evaluate(saved, part, settings.methods, saved.alpha, cut=settings.cut)
     assert scores["exp"]["test"] == expected["test"]
     assert scores["complete"]["test"] == found["linkages"]["complete"]["test"]
 
@@ -116,8 +119,9 @@ def test_real_aminer_gives_what_train_py_gives(tmp_path: Path, data_dir: Path) -
     parts = split_dataset(dataset, 0)
     known: list[Block] = [b for b in dataset.blocks if b in {*parts.train, *parts.dev}]
     model = SupervisedHAC(
-        pairs="precomputed", max_epochs=1, lr=0.05, weight_decay=0.001, alpha_lr=0.005
-    )
+        pairs="precomputed", max_epochs=1, lr=0.05, weight_decay=0.001, alpha_lr=0.005,
+        recipe="paper", cut="dev",
+    )  # fmt: skip
     model.fit(
         [block.features for block in known],
         np.concatenate([block.labels for block in known]),
