@@ -36,6 +36,7 @@ def arguments(folder: Path, *more: str) -> list[str]:
         write_points(points)
     return [
         "dataset=vectors",
+        "recipe=paper",  # one training by gradients; the default for users' data is recipe=best
         f"dataset.path={points}",
         "dataset.label=who",
         "dataset.block=where",

@@ -435,7 +435,7 @@ def test_edges_of_splink_with_nodes_thresholds_trees_and_constraints(
     [
         (("fit", "T", "-o", "M"), "needs --label"),
         (("fit", "T", "--label", "who", "-o", "M"), "column 'who' not found"),
-        (("fit", "T", "--label", "id", "-o", "M"), "every label of a block is different"),
+        (("fit", "T", "--label", "id", "-o", "M"), "training needs two records with one label"),
         (("fit", "T", "--label", "author_id", "--columns", "author_id", "-o", "M"), "new records"),
         (("fit", "T", "--label", "author_id", "-o", "T"), "is a file"),
         (("fit", "T", "--label", "author_id", "--dev-blocks", "zz", "-o", "M"), "no block 'zz'"),

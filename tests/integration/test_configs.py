@@ -205,7 +205,7 @@ def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
         (["objectivee=mst"], ["Did you mean objective?", "dataset, objective, linkage"]),
         (
             ["objective=mstt"],
-            ["Did you mean objective=mst?", "all_pairs, best, euclidean"],
+            ["Did you mean objective=mst?", "all_pairs, best, boosted, euclidean"],
         ),
         (["dataset.srce=real"], ["Did you mean dataset.source?"]),
         (["split=foo"], ["[0,1,2], or all", "'foo'"]),
@@ -213,7 +213,7 @@ def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
         (["-m", "linkage=single,exq"], ["complete", "exp"]),
         (["-m", "trainer.precision=32,16"], ["32 or 64"]),
         (["+recipe.lrr=1"], ["weight_decay", "alpha_lr"]),
-        (["recipe=3"], ["recipe is a group of settings", "recipe.KEY=VALUE"]),
+        (["recipe=bst"], ["Did you mean recipe=best?", "best, paper"]),
         (["dataset=rexa", "dissimilarity=mahalanobis"], ["dissimilarity=linear"]),
         (["dataset=vectors"], ["dataset.path=FILE"]),
         (["dataset=vectors", "dataset.path=x.csv"], ["x.csv: no such file or folder below"]),

@@ -83,11 +83,11 @@ def run(options: argparse.Namespace) -> int:
 
     options.conf = options.conf or configuration("conf")
     _check(options)
-    require_output(options.outputs / "summary.csv")
     datasets = list(dict.fromkeys(options.datasets or DATASETS))
     if not any(text.startswith("dataset.source=") for text in options.set):
         for name in datasets:  # refuses before anything is trained
             load_dataset(name, data_dir=options.data, source="real")
+    require_output(options.outputs / "summary.csv")
     sweeps = Options(
         *(options.conf, options.data, options.outputs.resolve(), options.jobs),
         *(options.splits, options.chunk, tuple(options.set)),

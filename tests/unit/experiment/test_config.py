@@ -106,7 +106,7 @@ def test_data_and_split_are_part_of_the_identity(default: dict[str, Any]) -> Non
         ("recipe__lr", "high", "a number >= 0"),
         ("recipe__lr", float("nan"), "a number >= 0"),
         ("recipe__margin", -1, "a number >= 0 or auto or null"),
-        ("recipe__step_unit", "point", "block or cluster"),
+        ("recipe__step_unit", "point", "block, cluster or all"),
         ("linkage__methods", ["ward"], "single, average, complete, exp, rsc, random"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_truncated_gzip_file_is_reported(tmp_path):
     folder = write_block(tmp_path / "b", name="pairFeatures.csv.gz")
     path = folder / "pairFeatures.csv.gz"
     path.write_bytes(path.read_bytes()[:-12])
-    with pytest.raises(DataError, match=r"pairFeatures.csv.gz: cannot be read"):
+    with pytest.raises(DataError, match=r"pairFeatures.csv.gz: is damaged"):
         read_pair_block(folder)
 
 
