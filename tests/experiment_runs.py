@@ -36,7 +36,8 @@ def arguments(folder: Path, *more: str) -> list[str]:
         write_points(points)
     return [
         "dataset=vectors",
-        "recipe=paper",  # one training by gradients; the default for users' data is recipe=best
+        # One training by gradients; the default for users' data is recipe=best.
+        *(() if any(word.startswith("recipe=") for word in more) else ("recipe=paper",)),
         f"dataset.path={points}",
         "dataset.label=who",
         "dataset.block=where",

@@ -24,12 +24,13 @@ SUPCLUST = [line for line in COMMANDS if line.words[0] == "supclust"]
 TRAIN = [line for line in COMMANDS if line.words[:2] == ("python", "train.py")]
 MAKE = [line for line in COMMANDS if line.words[0] == "make"]
 PIP = [line for line in COMMANDS if line.words[0] == "pip"]
+TOOLS = [line for line in COMMANDS if " ".join(line.words).startswith("python tools/")]
 _MODULE = re.compile(r"`(supclust(?:\.\w+)+)(?:\(\))?`")
 _PATH = re.compile(r"`((?:src|conf|tests|docs|benchmarks|multirun_templates)/[\w./-]*)`")
 
 
 def test_every_shown_command_is_of_a_kind_that_is_checked() -> None:
-    known = {*SUPCLUST, *TRAIN, *MAKE, *PIP}
+    known = {*SUPCLUST, *TRAIN, *MAKE, *PIP, *TOOLS}
     assert [str(line) for line in COMMANDS if line not in known] == []
     assert min(map(len, (SUPCLUST, TRAIN, MAKE, PIP))) > 3
 
@@ -93,6 +94,11 @@ def test_train_py_accepts_the_command(line: Line) -> None:
         for job in jobs:
             config: Any = plain(compose(name, [*more, *job]))
             assert Settings.from_config(config, multirun=multirun)
+
+
+@pytest.mark.parametrize("line", TOOLS, ids=str)
+def test_the_tool_is_there(line: Line) -> None:
+    assert (ROOT / line.words[1]).is_file()
 
 
 @pytest.mark.parametrize("line", MAKE, ids=str)

@@ -40,6 +40,7 @@ def test_both_ways_give_the_same_model_and_scores(
     tmp_path: Path, objective: str, recipe: dict[str, float]
 ) -> None:
     overrides = (
+        "recipe=best",
         f"objective={objective}",
         "trainer.precision=64",
         *(f"recipe.{name}={value}" for name, value in recipe.items()),

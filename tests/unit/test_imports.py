@@ -27,6 +27,7 @@ CONFINED: dict[str, tuple[str, ...]] = {
         "supclust.data.datamodule",
         "supclust.objectives",
         "supclust.model.fit",
+        "supclust.model.best",
         "supclust.experiment",
     ),
     "lightning": (),  # its classes do not mix with pytorch_lightning's

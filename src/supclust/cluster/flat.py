@@ -22,6 +22,7 @@ from supclust.cluster.kernels import (
     label_squares,
     score_part,
 )
+from supclust.cut.rule import Cut as Cut
 from supclust.cut.rule import learned_merges
 from supclust.data.records.compare.kernel import EncodedRecords, Layout
 from supclust.hac._linkage import linkage
@@ -30,7 +31,6 @@ from supclust.hac.cpu.threads import over_parts
 from supclust.hac.graph.constraints import require_joined
 from supclust.hac.memory import require_memory
 from supclust.hac.tree import children_of, cut_labels, cut_tree
-from supclust.model.trained import Cut as Cut
 from supclust.model.trained import Floats, TrainedModel
 
 Ints = NDArray[np.int64]

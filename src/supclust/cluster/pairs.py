@@ -10,6 +10,7 @@ import numpy as np
 
 from supclust.cluster.flat import Labels, Links, flat_squares
 from supclust.cluster.table import CLUSTER, Clustered, Options
+from supclust.cut.rule import Cut
 from supclust.data.block import n_pairs
 from supclust.data.errors import DataError
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
@@ -18,7 +19,7 @@ from supclust.data.layouts.pairs import PairBlock
 from supclust.data.sets.aminer import pair_block_folders
 from supclust.data.tables.reader import integer_column
 from supclust.data.tables.writer import require_writable, write_table
-from supclust.model.trained import Cut, Floats, TrainedModel
+from supclust.model.trained import Floats, TrainedModel
 
 
 def cluster_pairs(

@@ -29,13 +29,14 @@ from supclust.cluster.chunks import (
     prefetched,
 )
 from supclust.cluster.resume import PartialOutput, fingerprint
+from supclust.cut.rule import Cut
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import refuse_infinite
 from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, integer_column, numbers_of, open_table
 from supclust.data.tables.writer import require_writable, write_table
-from supclust.model.trained import Cut, TrainedModel
+from supclust.model.trained import TrainedModel
 
 ROW = "record"  # the column of the output that numbers records without ids
 CLUSTER = "cluster"  # the column that the output adds

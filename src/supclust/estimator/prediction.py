@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from supclust.cluster.flat import Links, label_points, label_records
 from supclust.cluster.frame import block_column, frame_features
 from supclust.cluster.pairs import label_pairs
+from supclust.cut.rule import Cut
 from supclust.data.block import FloatArray, IntArray
 from supclust.estimator.blocks import Blocks, rows_by_group
 from supclust.hac.graph.constraints import check_pairs, links_by_block
-from supclust.model.trained import Cut, TrainedModel
+from supclust.model.trained import TrainedModel
 
 
 def clusters(

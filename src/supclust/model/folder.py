@@ -13,18 +13,20 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.cut import LearnedCut
 from supclust.data.documents import read_document
 from supclust.data.errors import DataError
 from supclust.data.files import json_text, write_folder
 from supclust.model.checks import MODEL, RECORD, wrong_in_model
 from supclust.model.trained import TrainedModel
 from supclust.schema import Count
+
+if TYPE_CHECKING:
+    from supclust.cut import LearnedCut
 
 WEIGHTS_FILE, RECORD_FILE, CUT_FILE = "model.safetensors", "model.json", "cut.txt"
 BOOSTER, BOOSTER_FILE = "booster", "booster.txt"
@@ -103,6 +105,8 @@ def read_learned(described: Any, path: Path) -> LearnedCut | None:
     """The cut that `describe_learned` described, its trees read from a file; ``None`` of none."""
     if described is None:
         return None
+    from supclust.cut import LearnedCut  # compiled code
+
     try:
         content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != described["sha256"]:

@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust._lazy import extras_explained
-from supclust.cut.rule import Cut as Cut
-from supclust.cut.rule import no_rule
 from supclust.data.block import Kind
 from supclust.model.spec import Weights, build_module, set_weights, spec_of_module, weights_of
 
 if TYPE_CHECKING:
     from supclust.cut import LearnedCut
+    from supclust.cut.rule import Cut
     from supclust.data.records.comparisons import RecordComparisons
     from supclust.dissimilarity import Dissimilarity
 
@@ -161,6 +160,8 @@ class TrainedModel:
 
     def cut(self, threshold: float | None = None, n_clusters: int | None = None) -> Cut:
         """The model's linkage with its own or another cut."""
+        from supclust.cut.rule import Cut, no_rule  # compiled code
+
         self._require_cut()
         height = self.threshold if threshold is None else threshold
         own = threshold is None and not n_clusters and self.learned is not None

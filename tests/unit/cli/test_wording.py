@@ -10,9 +10,12 @@ from supclust.data.block import Block
 def test_weights_that_are_shown_as_zero_have_no_effect() -> None:
     weights = {"a": 0.5, "b": -0.2, "c": 0.00004, "d": -0.00004}
     facts = {
-        **dict.fromkeys(("objective", "nearest_linkage", "spread", "dev", "sizes")),
+        **dict.fromkeys(
+            ("objective", "nearest_linkage", "spread", "dev", "sizes", "cut_choice", "entities")
+        ),
         **{"linkage": "single", "alpha": 0.0, "threshold": 1.0, "bias": 0.0, "epochs": 1},
         "dissimilarity": "linear",
+        "learned_cut": False,
         "features": [{"name": name, "weight": weight} for name, weight in weights.items()],
     }
     head, *_, a, b, c, d, _ = _lines(facts)

@@ -90,7 +90,7 @@ def test_the_cut_is_chosen_on_train_and_dev_and_the_record_is_plain() -> None:
     part = overlapping_parts("pairs", 1)[0]
     options = FitOptions(recipe_name="best", recipe={"max_epochs": 3})
     model = fit_model(part.train, part.dev, NAMES, options)
-    scores = evaluate(model, part, ["exp"], model.alpha, cut_on_train=True)["exp"]
+    scores = evaluate(model, part, ["exp"], model.alpha, cut="threshold")["exp"]
     assert model.threshold == scores["threshold"]
     assert json.loads(json.dumps(model.record)) == model.record
     assert model.record["recipe_name"] == "best" and model.record["start"] == "logistic"

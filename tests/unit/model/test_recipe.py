@@ -22,12 +22,13 @@ def read(name: str) -> dict:
 
 @pytest.mark.parametrize("kind", ["vectors", "pairs"])
 def test_the_configuration_has_the_defaults_for_users_data(kind: str) -> None:
-    overrides = [f"dataset={kind}", "dataset.path=points.csv", "objective=exp_alpha"]
+    overrides = [f"dataset={kind}", "dataset.path=points.csv", "recipe=paper"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = plain(compose("config", overrides))
     complete = complete_recipe(kind, {})
     assert config["trainer"]["max_epochs"] == complete["max_epochs"]
     recipe = {**config["recipe"], "tolerance": float(config["recipe"]["tolerance"])}
+    assert recipe.pop("name") == "paper"
     assert recipe.keys() >= {"lr", "threshold", "ties", "window"}
     assert recipe == {name: complete[name] for name in recipe}
 

@@ -71,8 +71,8 @@ class Frequencies:
             total: number of records.
 
         >>> table = Frequencies.count(np.array([7, 9]), np.array([3, 1]), 4)
-        >>> table.rarity(np.array([7, 9, 1])).round(2).tolist()
-        [0.53, 1.0, 1.0]
+        >>> table.rarity(np.array([7, 9, 1])).round(2)
+        array([0.53, 1.  , 1.  ], dtype=float32)
         """
         known, inverse = np.unique(hashes, return_inverse=True)
         sums = np.bincount(inverse, counts, len(known)).astype(np.int64)
