@@ -26,7 +26,7 @@ from supclust.resolve.fit import LAYOUT, rules_of
 from supclust.resolve.graph_cut import cluster_graph, pairs_apart
 from supclust.resolve.keys import Ints, KeyColumn
 from supclust.resolve.pair_model import pair_model
-from supclust.resolve.rules import KeyTable, Rule
+from supclust.resolve.rules import KeyTable, Predicate, Rule
 from supclust.resolve.scoring import Compared, Edges, Progress, score_candidates
 from supclust.resolve.training_pairs import count_pairs
 
@@ -149,10 +149,14 @@ def rule_candidates(
     """Candidates of a table by rules, however small it is."""
     described = model.records or {}
     columns: dict[str, Any] = dict(described["columns"])
-    if described.get("block"):
-        columns[described["block"]] = "code"
+    block = described.get("block")
+    if block:
+        columns[block] = "code"
     used = {predicate.column for rule in rules for predicate in rule.predicates}
-    keys = KeyTable({name: KeyColumn.of(values[name], columns[name]) for name in used})
+    keys = KeyTable(
+        {name: KeyColumn.of(values[name], columns[name]) for name in used},
+        within=Predicate(block) if block else None,
+    )
     return Candidates.of(keys, rules)
 
 

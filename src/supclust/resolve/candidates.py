@@ -19,6 +19,7 @@ from supclust.resolve.rules import KeyTable, Rule
 
 CHUNK = 1 << 18  # pairs listed at a time
 LARGEST_GROUP = 1_000  # records; a key shared by more is left out
+LARGEST_IN_BLOCK = 10_000  # likewise where candidates are of one block
 ALL_PAIRS = 3_000  # records of a table up to which all pairs are candidates
 
 
@@ -58,14 +59,16 @@ class Candidates:
     counts: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, table: KeyTable, rules: Sequence[Rule], largest: int = LARGEST_GROUP) -> Candidates:
+    def of(cls, table: KeyTable, rules: Sequence[Rule], largest: int | None = None) -> Candidates:
         """Sort the keys of every rule into groups.
 
         Args:
             table: keys by predicate.
             rules: empty: all pairs.
-            largest: group that is used.
+            largest: group that is used; default: `LARGEST_GROUP`, or `LARGEST_IN_BLOCK`.
         """
+        if largest is None:
+            largest = LARGEST_GROUP if table.within is None else LARGEST_IN_BLOCK
         groups, left_out, starts, items, end = [], [], [], [], 0
         for rule in rules:
             keys, group, dropped = _grouped(table.of_rule(rule), largest)
