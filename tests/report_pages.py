@@ -67,6 +67,7 @@ def hostile_outputs(folder: Path) -> Path:
             folder,
             f"objective={objective}",
             "dataset=vectors",
+            "recipe=paper",
             f"dataset.path={points}",
             "dataset.label=who",
             "dataset.block=where",

@@ -221,7 +221,6 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="no space left"):
-        main(["report", str(outputs), "-o", str(path), "--no-trees"])
+    assert main(["report", str(outputs), "-o", str(path), "--no-trees"]) in (1, 2)
     assert path.read_text(encoding="utf-8") == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

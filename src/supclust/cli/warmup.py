@@ -142,8 +142,12 @@ def _edges() -> None:
 
 def _fit(dtype: type) -> None:
     """Train on points and on pair features for one epoch in this precision, and choose a cut."""
+    from supclust.cut.rule import expected_shares, learned_merges, merge_features, no_rule
     from supclust.model.fit import FitOptions, fit_model
 
+    children, rule = np.array([[0, 1], [2, 3]]), no_rule()
+    learned_merges(children, np.arange(2.0), rule)
+    expected_shares(merge_features(children, np.arange(2.0), 0.0, 1.0), rule.trees)
     kinds: tuple[Kind, ...] = ("vectors", "pairs")
     options = FitOptions(precision=8 * np.dtype(dtype).itemsize, recipe={"max_epochs": 1})
     for kind in kinds:

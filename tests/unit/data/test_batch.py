@@ -113,7 +113,7 @@ def test_moving_a_batch_moves_all_of_it() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: BlockDataModule(p, step_unit="point"), "block, cluster; received 'point'"),
+        (lambda p: BlockDataModule(p, step_unit="point"), "block, cluster, all; received 'point'"),
         (lambda p: BlockDataModule(p, [1]), "number each of the 3 parts"),
         (lambda p: BlockDataModule([]), "at least one"),
         (lambda p: BlockDataModule([DatasetSplit((), (), ())]), "at least one training block"),
