@@ -11,7 +11,7 @@ from benchmarks.timing import table
 from supclust.data import BlockDataModule, Dataset, load_dataset
 from supclust.dissimilarity import Mahalanobis
 from supclust.objectives import ExpAlpha, Objective, Recipe, quiet_trainer
-from supclust.objectives.optimizer import SplitAdamRows
+from supclust.objectives.training.optimizer import SplitAdamRows
 
 RECIPE = Recipe(threshold=100.0, margin=10.0, weight_decay=0.01, tolerance=0.0)
 WORK = [(Objective, "loss_parts"), (Objective, "manual_backward"), (SplitAdamRows, "step")]

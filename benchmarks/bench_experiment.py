@@ -70,7 +70,7 @@ def _in_process(words: list[str], outputs: Path) -> tuple[float, float]:
     from supclust.experiment.job import Job
     from supclust.hac.module import ExpLinkHAC
     from supclust.objectives import Objective
-    from supclust.objectives.optimizer import SplitAdamRows
+    from supclust.objectives.training.optimizer import SplitAdamRows
 
     assert training
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):

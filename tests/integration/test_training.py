@@ -15,7 +15,7 @@ from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Encoder, LinearPair, Mahalanobis
 from supclust.objectives import Objective, Recipe, fit_alpha, objective_class
 from supclust.objectives.explink import AlphaOnly
-from supclust.objectives.trainer import quiet_trainer
+from supclust.objectives.training.trainer import quiet_trainer
 from training_blocks import TRAINED, overlapping_parts, pair_block, vector_block
 
 CLUSTER_STEPS = ["all_pairs", "triplet", "best", "mst"]

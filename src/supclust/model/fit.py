@@ -38,7 +38,7 @@ from supclust.model.selection import choose_alpha
 from supclust.model.spec import Weights, set_weights, spec_of_name
 from supclust.model.trained import TrainedModel
 from supclust.objectives import Baseline, Objective, fit_alpha, quiet_trainer
-from supclust.objectives.history import curves
+from supclust.objectives.training.history import curves
 
 
 def make_trainer(options: FitOptions, max_epochs: int, **more: Any) -> pl.Trainer:

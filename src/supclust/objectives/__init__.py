@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from supclust.objectives.explink import fit_alpha as fit_alpha
     from supclust.objectives.mst import MST as MST
     from supclust.objectives.recipe import Recipe as Recipe
-    from supclust.objectives.stopping import Plateau as Plateau
-    from supclust.objectives.stopping import TrainingDiverged as TrainingDiverged
-    from supclust.objectives.trainer import quiet_trainer as quiet_trainer
+    from supclust.objectives.training.stopping import Plateau as Plateau
+    from supclust.objectives.training.stopping import TrainingDiverged as TrainingDiverged
+    from supclust.objectives.training.trainer import quiet_trainer as quiet_trainer
     from supclust.objectives.triplet import Triplet as Triplet
 
 _MODULES = {
@@ -44,8 +44,8 @@ _MODULES = {
     "baselines": ("Baseline", "Euclidean", "RCA", "Logistic", "Boosted"),
     "explink": ("fit_alpha",),
     "recipe": ("Recipe",),
-    "stopping": ("Plateau", "TrainingDiverged"),
-    "trainer": ("quiet_trainer",),
+    "training.stopping": ("Plateau", "TrainingDiverged"),
+    "training.trainer": ("quiet_trainer",),
 }
 __getattr__, __dir__, __all__ = attach(__name__, _MODULES)
 __all__ += ["BASELINES", "OBJECTIVES", "objective_class"]

@@ -13,11 +13,11 @@ from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.dissimilarity.base import Dissimilarity
 from supclust.metrics.purity import dendrogram_purity, mean_purity
-from supclust.objectives.history import Epoch, LossSums, epoch_of, metrics_of, pack, unpack
-from supclust.objectives.module import SplitModule
-from supclust.objectives.optimizer import SplitAdamRows
 from supclust.objectives.recipe import Recipe
-from supclust.objectives.stopping import GRADIENT, Plateau
+from supclust.objectives.training.history import Epoch, LossSums, epoch_of, metrics_of, pack, unpack
+from supclust.objectives.training.module import SplitModule
+from supclust.objectives.training.optimizer import SplitAdamRows
+from supclust.objectives.training.stopping import GRADIENT, Plateau
 
 
 class Objective(SplitModule):

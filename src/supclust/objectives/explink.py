@@ -14,7 +14,7 @@ from supclust.losses.explink import explink_parts
 from supclust.losses.hinge import LossParts, choose_terms
 from supclust.losses.inputs import as_blocks
 from supclust.objectives.base import Objective
-from supclust.objectives.trainer import quiet_trainer
+from supclust.objectives.training.trainer import quiet_trainer
 
 
 class ExpLinkObjective(Objective):

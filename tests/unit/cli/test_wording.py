@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from supclust.cli.explain import _lines
-from supclust.cli.fit import _sizes
+from supclust.cli.fit.command import _sizes
 from supclust.data.block import Block
 
 

@@ -10,7 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.fit_table import configure_table, fit_bare_table, is_bare_table, learned_lines
+from supclust.cli.fit.bare_table import (
+    configure_table,
+    fit_bare_table,
+    is_bare_table,
+    learned_lines,
+)
 from supclust.cli.wording import (
     KIND_HELP,
     counted,
@@ -28,7 +33,7 @@ from supclust.registry import DISSIMILARITIES
 from supclust.schema import Natural, check
 
 if TYPE_CHECKING:
-    from supclust.cli.training_input import TrainingInput
+    from supclust.cli.fit.training_input import TrainingInput
     from supclust.data.block import Block, FloatArray
     from supclust.model.trained import TrainedModel
 
@@ -127,7 +132,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, train, save, and say what was done."""
-    from supclust.cli.training_input import choose_blocks
+    from supclust.cli.fit.training_input import choose_blocks
 
     check("--seed", Natural, options.seed)
     _check_output(options.output)
@@ -190,7 +195,7 @@ def _check_output(folder: Path) -> None:
 
 
 def _read(options: argparse.Namespace) -> TrainingInput:
-    from supclust.cli.training_input import read_training_pairs, read_training_records
+    from supclust.cli.fit.training_input import read_training_pairs, read_training_records
     from supclust.data.records.labelled import ColumnChoice, Use
     from supclust.data.records.where import Where
     from supclust.data.tables.reader import is_pair_layout

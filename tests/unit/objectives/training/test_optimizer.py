@@ -7,7 +7,7 @@ import copy
 import pytest
 import torch
 
-from supclust.objectives.optimizer import SplitAdamRows
+from supclust.objectives.training.optimizer import SplitAdamRows
 
 SHAPES = [(3, 4, 4), (3, 5), (3,)]
 

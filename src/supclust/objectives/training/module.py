@@ -18,7 +18,7 @@ from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.module import ExpLinkHAC
 from supclust.losses.hinge import LossParts
 from supclust.objectives.recipe import Recipe
-from supclust.objectives.stopping import LOSS, OVERFLOW, TrainingDiverged
+from supclust.objectives.training.stopping import LOSS, OVERFLOW, TrainingDiverged
 
 ALPHA_STREAM, TRIPLET_STREAM = 101, 102  # kinds of random numbers drawn from one seed
 

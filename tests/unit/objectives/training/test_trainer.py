@@ -12,7 +12,7 @@ import pytest
 import pytorch_lightning as pl
 from lightning_fabric.utilities.warnings import PossibleUserWarning
 
-from supclust.objectives.trainer import quiet_lightning, quiet_trainer
+from supclust.objectives.training.trainer import quiet_lightning, quiet_trainer
 from training_blocks import overlapping_parts
 
 USES = {

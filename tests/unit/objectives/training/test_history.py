@@ -8,7 +8,14 @@ import numpy as np
 import torch
 
 from supclust.losses.hinge import LossParts, sum_of
-from supclust.objectives.history import LossSums, curves, epoch_of, metrics_of, pack, unpack
+from supclust.objectives.training.history import (
+    LossSums,
+    curves,
+    epoch_of,
+    metrics_of,
+    pack,
+    unpack,
+)
 
 
 def test_sums_per_split_over_steps() -> None:

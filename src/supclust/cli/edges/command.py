@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from supclust.cli.edge_options import (
+from supclust.cli.edges.options import (
     alpha_asked,
     id_columns,
     known_column,

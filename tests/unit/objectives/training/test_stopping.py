@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from supclust.objectives.stopping import Plateau
+from supclust.objectives.training.stopping import Plateau
 
 
 def stops_at(losses: np.ndarray, window: int, tolerance: float) -> int:

@@ -1,0 +1,5 @@
+"""``supclust edges``: cluster scored pairs."""
+
+from supclust.cli.edges.command import EXAMPLES, configure, run
+
+__all__ = ["EXAMPLES", "configure", "run"]
