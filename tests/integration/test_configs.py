@@ -256,6 +256,12 @@ def test_help_is_for_newcomers() -> None:
     assert len(done.stdout.splitlines()) < 45
 
 
+def test_every_value_can_be_shown_resolved() -> None:
+    done = train_py("--cfg", "job", "--resolve")
+    assert done.returncode == 0, done.stderr
+    assert "max_epochs: 1000" in done.stdout
+
+
 def test_a_run_without_mistakes_loads_nothing_heavy_before_its_data(tmp_path: Path) -> None:
     code = (
         "import sys, supclust.experiment.run\n"

@@ -287,10 +287,10 @@ def _paper_value(key: str, *, _root_: DictConfig) -> Any:
     return {"tolerance": Recipe.tolerance, **row, **exceptions}[key]
 
 
-def _default_recipe(kind: str) -> dict[str, Any]:
+def _default_recipe(kind: str) -> DictConfig:
     """``${default_recipe:vectors}``: a row of recipes.yaml, for users' own data of a kind."""
     row = dict(DEFAULTS[cast("Kind", kind)])
-    return {"epochs": row.pop("max_epochs"), **row, "except": {}}
+    return OmegaConf.create({"epochs": row.pop("max_epochs"), **row, "except": {}})
 
 
 OmegaConf.register_new_resolver("default_recipe", _default_recipe, replace=True)
