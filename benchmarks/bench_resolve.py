@@ -68,25 +68,31 @@ def splink(folder: Path) -> None:
     table = table[columns].astype(object).where(table[columns].notna(), None)
     table["unique_id"] = np.arange(len(table))
     by_values = sorted(columns, key=lambda c: -table[c].nunique() * table[c].notna().mean())
-    keys = by_values[:4]
-    rules = [block_on(keys[0])] + [
-        block_on(a, b) for k, a in enumerate(keys) for b in keys[k + 1 :]
-    ]
-    settings = SettingsCreator(
-        link_type="dedupe_only",
-        comparisons=[
-            cl.JaroWinklerAtThresholds(c, [0.92, 0.8]).configure(term_frequency_adjustments=True)
-            if table[c].nunique() > 20
-            else cl.ExactMatch(c)
-            for c in columns
-        ],
-        blocking_rules_to_generate_predictions=rules,
-    )
+    if "postcode_fake" in columns:  # the historical persons: the settings of Splink's tutorial
+        settings, likely, blocks = _tutorial()
+    else:
+        keys = by_values[:4]
+        likely = [block_on(keys[0])] + [
+            block_on(a, b) for k, a in enumerate(keys) for b in keys[k + 1 :]
+        ]
+        blocks = [block_on(key) for key in keys[:2]]
+        settings = SettingsCreator(
+            link_type="dedupe_only",
+            comparisons=[
+                cl.JaroWinklerAtThresholds(c, [0.92, 0.8]).configure(
+                    term_frequency_adjustments=True
+                )
+                if table[c].nunique() > 20
+                else cl.ExactMatch(c)
+                for c in columns
+            ],
+            blocking_rules_to_generate_predictions=likely,
+        )
     linker = Linker(DuckDBAPI().register(table), settings)
-    linker.training.estimate_probability_two_random_records_match(rules, recall=0.8)
-    linker.training.estimate_u_using_random_sampling(max_pairs=2e6)
-    for key in keys[:2]:
-        linker.training.estimate_parameters_using_expectation_maximisation(block_on(key))
+    linker.training.estimate_probability_two_random_records_match(likely, recall=0.6)
+    linker.training.estimate_u_using_random_sampling(max_pairs=5e6)
+    for rule in blocks:
+        linker.training.estimate_parameters_using_expectation_maximisation(rule)
     pairs = linker.inference.predict(threshold_match_probability=0.01)
     truth = _codes(folder)
     best: tuple[float, Any] = (-1.0, None)
@@ -97,6 +103,33 @@ def splink(folder: Path) -> None:
         score = _scores(truth, found)["f1"]
         best = max(best, (score, found), key=lambda one: one[0])
     pd.DataFrame({"cluster": best[1]}).to_parquet(folder / "entities.parquet")
+
+
+def _tutorial() -> tuple[Any, list[Any], list[Any]]:
+    """Settings, rules of likely matches and training blocks for the historical persons."""
+    import splink.comparison_library as cl
+    from splink import SettingsCreator, block_on
+
+    first, last, code = "substr(first_name,1,3)", "substr(surname,1,4)", "substr(postcode_fake,1,3)"
+    keys = [(first, last), ("surname", "dob"), ("first_name", "dob"), ("dob", "birth_place")]
+    keys += [("postcode_fake", "first_name"), ("postcode_fake", "surname"), (code, "dob")]
+    keys += [(code, "first_name"), (code, "surname")]
+    keys += [("substr(first_name,1,2)", "substr(surname,1,2)", "substr(dob,1,4)")]
+    settings = SettingsCreator(
+        link_type="dedupe_only",
+        blocking_rules_to_generate_predictions=[block_on(*key) for key in keys],
+        comparisons=[
+            cl.ForenameSurnameComparison(
+                "first_name", "surname", forename_surname_concat_col_name="first_and_surname"
+            ),
+            cl.DateOfBirthComparison("dob", input_is_string=True),
+            cl.PostcodeComparison("postcode_fake"),
+            cl.ExactMatch("birth_place").configure(term_frequency_adjustments=True),
+            cl.ExactMatch("occupation").configure(term_frequency_adjustments=True),
+        ],
+    )
+    likely = [block_on("first_name", "surname", "dob"), block_on("dob", "postcode_fake")]
+    return settings, likely, [block_on("first_name", "surname"), block_on("dob")]
 
 
 def logistic(folder: Path) -> None:
@@ -137,7 +170,8 @@ def logistic(folder: Path) -> None:
         _, component = connected_components(graph, directed=False)
         found, made = np.empty(n, np.int64), 0
         order = np.argsort(component, kind="stable")
-        edge_order = np.argsort(component[left], kind="stable")
+        inside = np.flatnonzero(component[left] == component[right])
+        edge_order = inside[np.argsort(component[left[inside]], kind="stable")]
         edge_component = component[left][edge_order]
         for rows in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
             if len(rows) == 1 or len(rows) > 5_000:
