@@ -1,6 +1,6 @@
 """Whether labels are complete: whether a record without a label is a stranger to every entity.
 
-A reference usually consists of whole entities, and all other records are somebody else. Or some
+A reference usually consists of whole entities, and all other records are other entities. Or some
 records of an entity have no label. The two differ in the unlabelled neighbours of labelled records:
 in the second case they are matches as often as labelled neighbours are.
 """

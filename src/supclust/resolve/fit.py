@@ -97,7 +97,7 @@ def fit_table(
         raise DataError(
             "the pair model needs pairs of one entity and pairs of different entities among the "
             f"candidates; received {counts.same:,} and {counts.different:,}. Label more entities, "
-            "or say --labelled complete if records without a label are somebody else",
+            "or say --labelled complete if records without a label are other entities",
             records.path,
         )
     trained = train_pairs(table, pairs, labels, options.seed)

@@ -95,7 +95,7 @@ def strangers_note(counts: LabelCounts) -> str | None:
         return None
     return (
         f"hint: only {counts.strangers:,} labelled pairs are of two clusters, {counts.same:,} of "
-        "one; if every unlabelled record of a block is somebody else, add --labelled complete"
+        "one; if every unlabelled record of a block is another entity, add --labelled complete"
     )
 
 
