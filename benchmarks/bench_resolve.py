@@ -68,7 +68,7 @@ def splink(folder: Path) -> None:
     table = table[columns].astype(object).where(table[columns].notna(), None)
     table["unique_id"] = np.arange(len(table))
     by_values = sorted(columns, key=lambda c: -table[c].nunique() * table[c].notna().mean())
-    if "postcode_fake" in columns:  # the historical persons: the settings of Splink's tutorial
+    if "postcode_fake" in columns:  # the historical persons: much as in Splink's tutorial
         settings, likely, blocks = _tutorial()
     else:
         keys = by_values[:4]
