@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from experiment_runs import arguments, command, environment, numbers_of, result, train_py
+from supclust.data.files import files_below
 
 # Numba's cache is that of the test session: workers would compile for half a minute otherwise.
 
@@ -117,7 +118,7 @@ def test_killed_in_mid_sweep_and_run_again_gives_the_numbers_of_an_undisturbed_s
     )
     outputs = killed / "outputs"
     deadline = time.monotonic() + 90
-    while not list(outputs.rglob("result.json")) and time.monotonic() < deadline:
+    while not files_below(outputs, "result.json") and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -16,6 +16,7 @@ import torch
 
 from experiment_runs import ROOT, arguments, environment, numbers_of, run_here
 from supclust.data.datamodule import BlockDataModule
+from supclust.data.files import files_below
 from supclust.dissimilarity import LinearPair
 from supclust.experiment import training
 from supclust.experiment.training import ResumeCheckpoint
@@ -131,7 +132,7 @@ def kill_after_checkpoint(words: list[str], outputs: Path) -> None:
         words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     end = time.monotonic() + 300
-    while not list(outputs.rglob("[!.]*.ckpt")):
+    while not files_below(outputs, "[!.]*.ckpt"):
         assert process.poll() is None, "the run ended before its first checkpoint"
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -8,6 +8,7 @@ process's umask.
 from __future__ import annotations
 
 import errno
+import fnmatch
 import gzip
 import io
 import json
@@ -127,6 +128,19 @@ def _keep_others(folder: Path, draft: Path, names: Collection[str]) -> None:
             shutil.copytree(path, draft / path.name, symlinks=True, copy_function=link)
         elif path.name not in names:
             link(str(path), str(draft / path.name))
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """Files of such names below a folder, in order; folders that vanish on the way are no error.
+
+    Another run may be swapping drafts in and out at the same time, on which ``Path.rglob`` raises.
+    """
+    found = (
+        Path(root, name)
+        for root, _, names in os.walk(folder)
+        for name in fnmatch.filter(names, pattern)
+    )
+    return sorted(found)
 
 
 def open_text(path: Path) -> IO[str]:

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from supclust.data.files import read_json, write_json
+from supclust.data.files import files_below, read_json, write_json
 
 RECORD_FILE = "reproduction.json"
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "pytorch-lightning")
@@ -123,7 +123,7 @@ class Record:
 
 def _finished(outputs: Path, dataset: str) -> dict[Path, float]:
     """Results of a data set with the times they were written."""
-    return {path: path.stat().st_mtime for path in (outputs / dataset).rglob("result.json")}
+    return {path: path.stat().st_mtime for path in files_below(outputs / dataset, "result.json")}
 
 
 def dataset_provenance(

@@ -9,6 +9,7 @@ from typing import Any
 
 from supclust.data.documents import read_document
 from supclust.data.errors import DataError
+from supclust.data.files import files_below
 from supclust.model.checks import RESULT, wrong_in_result
 
 RESULT_FILE = "result.json"
@@ -86,7 +87,7 @@ def find_results(folder: str | Path) -> Iterator[dict[str, Any]]:
             f"a folder of results is needed; {root} is none. "
             "Make results with `python train.py objective=exp_alpha dataset=faces`."
         )
-    for path in sorted(root.rglob(RESULT_FILE)):
+    for path in files_below(root, RESULT_FILE):
         try:
             yield {**_checked(path), "path": str(path)}
         except DataError as problem:

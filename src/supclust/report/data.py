@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from supclust.data.files import files_below
 from supclust.model.aggregate import Cell, row_name, summarise
 from supclust.model.locate import training_record
 from supclust.model.results import RESULT_FILE, find_results
@@ -71,7 +72,7 @@ def gather(folder: Path, options: ReportOptions | None = None) -> Report:
     options = options or ReportOptions()
     results = list(find_results(folder))
     read = {result["path"] for result in results}
-    unreadable = [str(p) for p in sorted(folder.rglob(RESULT_FILE)) if str(p) not in read]
+    unreadable = [str(p) for p in files_below(folder, RESULT_FILE) if str(p) not in read]
     if not results:
         raise ValueError(
             f"no readable result below {folder}. "

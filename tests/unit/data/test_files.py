@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from supclust.data.files import atomic_folder, read_json, write_json, write_text
+from supclust.data.files import atomic_folder, files_below, read_json, write_json, write_text
 
 
 def test_infinities_survive_and_the_file_is_standard_json(tmp_path: Path) -> None:
@@ -69,3 +69,22 @@ def test_a_folder_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_folder(tmp_path / "folder") as draft:
         (draft / "absent" / "half").touch()
     assert [path.name for path in tmp_path.rglob("*")] == ["folder", "first"]
+
+
+def test_a_folder_that_vanishes_during_the_walk_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("kept", "gone"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").touch()
+    (tmp_path / "kept" / "other.json").touch()
+    scandir = os.scandir
+
+    def vanishing(path: str) -> object:
+        if Path(path).name == "gone":
+            (Path(path) / "result.json").unlink()
+            Path(path).rmdir()
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    assert files_below(tmp_path, "result.json") == [tmp_path / "kept" / "result.json"]
