@@ -52,6 +52,7 @@ _RECORDS = {
     "id?": _Name | None,
     "columns?": (None, {"*": Text}, [_Name]),
     "comparisons?": (None, [_COMPARISON]),
+    "frequencies?": {"*": MAPPING},
 }
 _LEARNED = (
     None,

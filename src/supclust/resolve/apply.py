@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +16,17 @@ from supclust.cluster.table import (
     write_clusters,
 )
 from supclust.data.errors import DataError
+from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import read_columns
+from supclust.data.records.rarity import Frequencies
+from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.data.tables.writer import require_writable
+from supclust.hac.graph.constraints import merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
 from supclust.resolve.candidates import ALL_PAIRS, Candidates
-from supclust.resolve.fit import LAYOUT, rules_of
+from supclust.resolve.fit import LAYOUT, rules_of, say_candidates
 from supclust.resolve.graph_cut import cluster_graph, pairs_apart
 from supclust.resolve.keys import Ints, KeyColumn
 from supclust.resolve.pair_model import pair_model
@@ -40,16 +44,14 @@ class Entities(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A table with its candidates scored and clustered.
+    """Records with their candidates scored and clustered.
 
     Attributes:
-        values: columns that are compared.
-        edges: pairs that are closer than what a missing pair counts.
+        edges: pairs that are not farther than what a missing pair counts.
         forest: trees of all records.
         pairs: candidates that were compared.
     """
 
-    values: dict[str, Any]
     edges: Edges
     forest: Forest
     pairs: int
@@ -91,73 +93,187 @@ def resolve_table(
         )
     block, id = block_and_id(model, table, options)
     keep = kept_columns(table, options.keep, (block, id))
-    scored = score_table(table, model, say, progress)
+    values = read_values(table, model)
+    ids = read_columns(table, {id: "text"})[id] if id is not None else None
+    order = None if ids is None else id_order(ids)
+    links = None if options.constraints is None else _links(options.constraints, ids, order, values)
+    scored = score_values(in_order(values, order), model, links, say, progress)
     height = model.threshold if options.threshold is None else options.threshold
-    clusters: Ints = scored.forest.labels_at(height)
+    clusters = clusters_in_order(scored.forest.labels_at(height), order)
     write_clusters(output, table, clusters, (id, *keep))
     return Entities(len(clusters), scored.pairs, int(clusters.max(initial=-1)) + 1)
 
 
-def score_table(
-    table: RecordTable,
+def read_values(table: RecordTable, model: TrainedModel) -> dict[str, Any]:
+    """The columns of a table that a model of a bare table reads."""
+    return read_columns(table, value_kinds(model, table))
+
+
+def value_kinds(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
+    """Columns that a model of a bare table reads, and how: compared, distinct, and of blocks."""
+    described = require_table_model(model)
+    kinds = dict(model_columns(model, table))
+    distinct, block = described.get("distinct"), described.get("block")
+    if distinct in table.names:
+        kinds.setdefault(str(distinct), "text")
+    if block:
+        table.require(block)
+        kinds.setdefault(block, "text")
+    return kinds
+
+
+def require_table_model(model: TrainedModel) -> dict[str, Any]:
+    """What a model of a bare table says about it; refuses other models."""
+    if model.comparisons is None or not is_table_model(model):
+        raise DataError("the model is not one of a table without blocks; use supclust cluster")
+    return dict(model.records or {})
+
+
+def id_order(ids: Sequence[str | None]) -> Ints:
+    """Positions of the records in the order of their ids.
+
+    Records are compared and clustered in this order, so that a table has the same clusters in
+    whatever order its rows are.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    order = pc.sort_indices(pa.array(ids, pa.string()))
+    return np.asarray(order.to_numpy(), np.int64)
+
+
+def in_order(values: Mapping[str, Any], order: Ints | None) -> dict[str, Any]:
+    """Columns with their rows in another order; ``None``: as they are."""
+    if order is None:
+        return dict(values)
+    at = order.tolist()
+    return {
+        name: column[order] if isinstance(column, np.ndarray) else [column[k] for k in at]
+        for name, column in values.items()
+    }
+
+
+def clusters_in_order(labels: Ints, order: Ints | None) -> Ints:
+    """Clusters of the records in their own order, numbered by first appearance."""
+    if order is not None:
+        own = np.empty_like(labels)
+        own[order] = labels
+        labels = own
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def _links(
+    constraints: LinkPairs, ids: Sequence[str | None] | None, order: Ints | None, values: Any
+) -> tuple[Ints, Ints]:
+    """Must-links and cannot-links as positions in the order of ids."""
+    n = len(next(iter(values.values())))
+    names = list(range(1, n + 1)) if ids is None or order is None else [ids[k] for k in order]
+    must, cannot = constraints.numbered(names)
+    merged_groups(must, cannot, n, lambda row: names[row])  # a contradiction names the records
+    return must, cannot
+
+
+def score_values(
+    values: Mapping[str, Any],
     model: TrainedModel,
+    links: tuple[Ints, Ints] | None = None,
     say: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
 ) -> Scored:
-    """Score the candidates of a table and build the trees."""
-    from supclust.resolve.fit import say_candidates
+    """Score the candidates of records and build the trees.
 
-    described = model.records or {}
-    comparisons = model.comparisons
-    if comparisons is None or not is_table_model(model):
-        raise DataError("the model is not one of a table without blocks; use supclust cluster")
-    kinds = model_columns(model, table)
-    distinct = str(described.get("distinct"))
-    text: dict[str, Any] = {distinct: "text"} if distinct in table.names else {}
-    block: dict[str, Any] = {described["block"]: "text"} if described.get("block") else {}
-    values = read_columns(table, {**kinds, **text, **block})
+    Args:
+        values: columns of `read_values`.
+        model: of a bare table.
+        links: must-links and cannot-links, (k, 2) positions of records each.
+        say: receives lines about what is done.
+        progress: called with the number of pairs compared, and of all.
+    """
+    described = require_table_model(model)
     candidates = table_candidates(model, values, rules_of(model))
     total = count_pairs(candidates, np.full(candidates.n, -1)).total
     say_candidates(candidates, total, say)
-    compared = Compared(comparisons, comparisons.encode(values))
-    scorer = pair_model(model.spec, model.weights)
     missing = float(described["missing"])
+    scorer = pair_model(model.spec, model.weights)
     edges = score_candidates(
-        candidates, compared, [scorer], None, missing, progress=progress, total=total
+        candidates, compared(model, values), [scorer], None, missing, progress, total
     )
-    apart = None if not text else pairs_apart(_codes(values[distinct]))
-    forest = cluster_graph(edges, candidates.n, model.alpha, missing, apart)
-    return Scored(values, edges, forest, total)
+    must, cannot = links or (None, np.empty((0, 2), np.int64))
+    apart = distinct_pairs(model, values)
+    cannot = cannot if apart is None else np.concatenate([cannot, apart])
+    forest = cluster_graph(edges, candidates.n, model.alpha, missing, cannot, must)
+    return Scored(edges, forest, total)
+
+
+def compared(model: TrainedModel, values: Mapping[str, Any]) -> Compared:
+    """Records, ready to be compared by a model."""
+    comparisons = model.comparisons
+    if comparisons is None:
+        raise DataError("the model compares no records; fit one on a table")
+    return Compared(comparisons, comparisons.encode(values))
+
+
+def distinct_pairs(model: TrainedModel, values: Mapping[str, Any]) -> Ints | None:
+    """Pairs of records that are never of one entity: those with one value of ``distinct``."""
+    name = str((model.records or {}).get("distinct"))
+    return pairs_apart(_codes(values[name])) if name in values else None
 
 
 def table_candidates(
-    model: TrainedModel, values: dict[str, Any], rules: tuple[Rule, ...]
+    model: TrainedModel, values: Mapping[str, Any], rules: tuple[Rule, ...]
 ) -> Candidates:
     """Candidates of a table: all pairs of a small one, unless rules were given by hand."""
     described = model.records or {}
     n = len(next(iter(values.values())))
-    if n <= ALL_PAIRS and not described.get("given") and not described.get("block"):
+    if takes_all_pairs(model, n):
         name = next(iter(described["columns"]))
         column = KeyColumn.of(values[name], described["columns"][name])
         return Candidates.of(KeyTable({name: column}), ())
     return rule_candidates(model, values, rules)
 
 
+def takes_all_pairs(model: TrainedModel, n: int) -> bool:
+    """Whether all pairs of a table of n records are candidates."""
+    described = model.records or {}
+    return n <= ALL_PAIRS and not described.get("given") and not described.get("block")
+
+
 def rule_candidates(
-    model: TrainedModel, values: dict[str, Any], rules: tuple[Rule, ...]
+    model: TrainedModel, values: Mapping[str, Any], rules: tuple[Rule, ...]
 ) -> Candidates:
     """Candidates of a table by rules, however small it is."""
+    return Candidates.of(keys_of(model, values, rules), rules)
+
+
+def keys_of(model: TrainedModel, values: Mapping[str, Any], rules: Sequence[Rule]) -> KeyTable:
+    """Keys of records, as a model reads their columns.
+
+    Words are as rare as in training; in models that do not say, as in ``values``.
+    """
     described = model.records or {}
     columns: dict[str, Any] = dict(described["columns"])
     block = described.get("block")
     if block:
         columns[block] = "code"
+    comparisons = () if model.comparisons is None else model.comparisons.comparisons
+    orders = {one.column: one.order for one in comparisons}
+    counted = described.get("frequencies") or {}
     used = {predicate.column for rule in rules for predicate in rule.predicates}
-    keys = KeyTable(
-        {name: KeyColumn.of(values[name], columns[name]) for name in used},
+    return KeyTable(
+        {
+            name: KeyColumn.of(
+                values[name],
+                columns[name],
+                orders.get(name),
+                Frequencies.from_json(counted[name]) if name in counted else None,
+            )
+            for name in used
+        },
         within=Predicate(block) if block else None,
     )
-    return Candidates.of(keys, rules)
 
 
 def _codes(values: Any) -> Ints:

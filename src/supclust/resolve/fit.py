@@ -7,7 +7,7 @@ chosen on labelled records only. The result is a `TrainedModel` like that of blo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from supclust.resolve.choose import TARGET, ChosenRule, choose_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness
 from supclust.resolve.forest_scores import LabelledScores, labelled_scores
 from supclust.resolve.graph_cut import EVEN, MISSING, GraphCut, choose_cut, pairs_apart
-from supclust.resolve.keys import CHOICE, KeyColumn
+from supclust.resolve.keys import BY_RARITY, CHOICE, KeyColumn
 from supclust.resolve.pair_model import Boosted
 from supclust.resolve.rules import KeyTable, Predicate, Rule, parse_rules
 from supclust.resolve.scoring import Compared, Progress, score_candidates
@@ -112,7 +112,7 @@ def fit_table(
         cut, curve, forest = choose_cut(edges, labels, strangers.complete, apart)
         scores = labelled_scores(labels, forest.labels_at(cut.threshold), strangers.complete)
     record = {
-        "records": _description(records, table, rules, small, cut, options),
+        "records": _description(records, table, keys, rules, small, cut, options),
         "dev": _dev(scores),
         "bcubed": None if scores is None else list(scores[3:]),
         "entities": _facts(records, counts, lost, strangers, trained),
@@ -219,6 +219,7 @@ def _compared(records: Records, candidates: Candidates, counts: PairCounts, seed
 def _description(
     records: Records,
     table: Compared,
+    keys: KeyTable,
     rules: list[ChosenRule],
     small: bool,
     cut: GraphCut,
@@ -237,10 +238,17 @@ def _description(
             {"rule": str(one.rule), **{k: float(getattr(one, k)) for k in one._fields[1:]}}
             for one in rules
         ],
+        "frequencies": word_frequencies(keys, [one.rule for one in rules]),
         "given": options.candidates is not None,
         "all_pairs": small,
         "missing": cut.missing,
     }
+
+
+def word_frequencies(keys: KeyTable, rules: Sequence[Rule]) -> dict[str, Any]:
+    """How often words occur, of the columns of which a rule takes the rarest; for a model."""
+    columns = {p.column for rule in rules for p in rule.predicates if p.name in BY_RARITY}
+    return {name: keys.columns[name].frequencies.to_json() for name in sorted(columns)}
 
 
 def rules_of(model: TrainedModel) -> tuple[Rule, ...]:

@@ -12,7 +12,7 @@ from supclust.hac.graph.forest import Forest
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.resolve.forest_scores import threshold_curve
 from supclust.resolve.keys import Ints
-from supclust.resolve.scoring import Edges
+from supclust.resolve.scoring import CLOSEST, Edges
 
 ALPHAS = (0.0, -0.2, -0.5)
 MISSING = (4.0, 2.0)
@@ -36,9 +36,17 @@ class GraphCut(NamedTuple):
 
 
 def cluster_graph(
-    edges: Edges, n: int, alpha: float, missing: float, cannot_link: NDArray[np.int64] | None
+    edges: Edges,
+    n: int,
+    alpha: float,
+    missing: float,
+    cannot_link: NDArray[np.int64] | None,
+    must_link: NDArray[np.int64] | None = None,
 ) -> Forest:
-    """Trees of a graph; pairs that are not closer than ``missing`` count as not given."""
+    """Trees of a graph; pairs that are not closer than ``missing`` count as not given.
+
+    A component has the same tree, to the last bit, in whatever graph it is.
+    """
     close = edges.dissimilarity < missing
     return graph_linkage(
         (edges.left[close], edges.right[close], edges.dissimilarity[close]),
@@ -46,7 +54,9 @@ def cluster_graph(
         "exp",
         alpha=alpha,
         missing=missing,
+        must_link=must_link,
         cannot_link=cannot_link,
+        span=(CLOSEST, missing),
     )
 
 

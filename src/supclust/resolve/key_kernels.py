@@ -21,6 +21,16 @@ def mix(value):
 
 
 @kernel
+def hash_texts(points, starts, out):
+    """63-bit hashes of texts given as code points: the same in every table and on every machine."""
+    for i in range(starts.shape[0] - 1):
+        h = np.int64(-3750763034362895579)  # FNV-1a
+        for k in range(starts[i], starts[i + 1]):
+            h = (h ^ points[k]) * np.int64(1099511628211)
+        out[i] = mix(h) & np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@kernel
 def take(starts, items, rows, out_starts, out_items):
     """Keys of some records; ``out_items`` is long enough."""
     at = 0
@@ -132,10 +142,18 @@ def list_pairs(rule, starts, items, members, groups, keys, resume, left, right):
 
 
 @kernel
-def minhash_keys(starts, items, bands, rows, out):
-    """MinHash signatures of sets in bands: (sets, bands) keys.
+def minhash_keys(points, starts, bands, rows, out):
+    """MinHash signatures, in bands, of the letter triples of texts: (texts, bands) keys.
 
-    Two sets of Jaccard similarity s share the key of a band with probability s ** rows.
+    A text is padded by a space on each side. Two texts whose sets of triples have Jaccard
+    similarity s share the key of a band with probability s ** rows.
+
+    Args:
+        points: code points of all texts, below 2^21.
+        starts: (texts + 1,).
+        bands: keys per text.
+        rows: of a band.
+        out: filled.
     """
     for i in range(starts.shape[0] - 1):
         for band in range(bands):
@@ -143,15 +161,22 @@ def minhash_keys(starts, items, bands, rows, out):
             for row in range(rows):
                 least = np.int64(0x7FFFFFFFFFFFFFFF)
                 salt = mix(np.int64(band * rows + row))
-                for p in range(starts[i], starts[i + 1]):
-                    least = min(least, mix(items[p] ^ salt))
+                window = np.int64(32)
+                for p in range(starts[i], starts[i + 1] + 1):
+                    point = points[p] if p < starts[i + 1] else np.int64(32)
+                    window = ((window << 21) | point) & np.int64(0x7FFFFFFFFFFFFFFF)
+                    if p > starts[i]:
+                        least = min(least, mix(window ^ salt))
                 key = mix(key ^ least)
             out[i, band] = key
 
 
 @kernel
-def rarest_words(starts, words, frequency, most, out_starts, out):
-    """Up to ``out.shape[1]`` words of an entry, the rarest of those in at most ``most`` records."""
+def rarest_words(starts, words, frequency, keys, most, out_starts, out):
+    """Up to ``out.shape[1]`` words of an entry, the rarest of those in at most ``most`` records.
+
+    Of words that are equally rare, those with the smaller key come first.
+    """
     for i in range(starts.shape[0] - 1):
         count = 0
         for p in range(starts[i], starts[i + 1]):
@@ -165,7 +190,12 @@ def rarest_words(starts, words, frequency, most, out_starts, out):
                     repeated = True
             if repeated:
                 continue
-            while at > 0 and frequency[out[i, at - 1]] > frequency[word]:
+            while at > 0:
+                other = out[i, at - 1]
+                if frequency[other] < frequency[word]:
+                    break
+                if frequency[other] == frequency[word] and keys[other] < keys[word]:
+                    break
                 if at < out.shape[1]:
                     out[i, at] = out[i, at - 1]
                 at -= 1
@@ -204,3 +234,13 @@ def count_shared(items):
         pairs += counts[at]
         counts[at] += 1
     return pairs
+
+
+@kernel
+def weighted_sums(rows, weight, bias, out):
+    """Weighted sums of rows, plus the bias: one after the other, so that none depends on others."""
+    for i in range(rows.shape[0]):
+        total = bias
+        for k in range(weight.shape[0]):
+            total += rows[i, k] * weight[k]
+        out[i] = total

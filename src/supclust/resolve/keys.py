@@ -3,6 +3,9 @@
 A predicate maps a column to keys: its whole value, its first letters, its rarest word, its sound.
 Most give a record one key, some several, and none where the value is missing. Values are read in
 the normal forms that comparisons use, without regard to case, accents and punctuation.
+
+The keys of a record depend on nothing but the record and the model: they are hashes of text, and
+how rare words are is counted in training.
 """
 
 from __future__ import annotations
@@ -10,22 +13,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.records.comparisons import ColumnKind
-from supclust.data.records.dates import date_form, date_order, parse_date
+from supclust.data.records.dates import DateOrder, date_form, date_order, parse_date
 from supclust.data.records.encode.text import (
     code_form,
     distinct_forms,
-    encode_entries,
     list_form,
     text_form,
 )
+from supclust.data.records.rarity import LARGEST, Frequencies
 from supclust.data.tables.cast import LIST_SEPARATOR
+from supclust.resolve.hashing import code_points, hashed
 from supclust.resolve.key_kernels import (
     count_shared,
     minhash_keys,
@@ -40,6 +44,7 @@ Ints = NDArray[np.int64]
 
 _RARE = 3  # words or list elements of a record that are keys: its rarest
 _RARE_MOST = 500  # records that share such a word, at most
+_LOW = np.int64(0xFFFFFFFF)  # bits of a key that frequencies are counted by
 _BANDS, _ROWS = 6, 2  # of MinHash: texts that share 60 % of their letter triples meet with 93 %
 _FORMS: dict[str, Callable[[str], str]] = {"code": code_form, "list": list_form}
 
@@ -90,6 +95,7 @@ class KeyColumn:
         starts: (entries + 1,) of the words of every entry.
         words: numbers of the words, in their order.
         vocabulary: the words by number.
+        counted: how often words occur; ``None``: as in this column.
     """
 
     code: Ints
@@ -97,15 +103,29 @@ class KeyColumn:
     starts: Ints
     words: Ints
     vocabulary: list[str]
+    counted: Frequencies | None = None
 
     @classmethod
-    def of(cls, values: Sequence[str | None] | NDArray[np.float64], kind: ColumnKind) -> KeyColumn:
-        """Read a column of a kind; the elements of a list count as its words."""
+    def of(
+        cls,
+        values: Sequence[str | None] | NDArray[np.float64],
+        kind: ColumnKind,
+        order: DateOrder | None = None,
+        counted: Frequencies | None = None,
+    ) -> KeyColumn:
+        """Read a column of a kind; the elements of a list count as its words.
+
+        Args:
+            values: of the records.
+            kind: of the column.
+            order: of the numbers in dates; ``None``: that of these values.
+            counted: how often words occur; ``None``: as in these values.
+        """
         texts = _texts(values) if isinstance(values, np.ndarray) else values
         form = _FORMS.get(kind, text_form)
         if kind == "date":
-            order = date_order([text for text in set(texts) if text is not None])
-            form = lambda text: date_form(parse_date(text, order))  # noqa: E731
+            order = order or date_order([text for text in set(texts) if text is not None])
+            form = partial(_form_of_date, order)
         code, forms = distinct_forms(texts, form)
         vocabulary: dict[str, int] = {}
         words, ends = [], [0]
@@ -113,14 +133,30 @@ class KeyColumn:
             parts = one.split(LIST_SEPARATOR if kind == "list" else None)
             words += [vocabulary.setdefault(word, len(vocabulary)) for word in parts]
             ends.append(len(words))
-        return cls(code, forms, np.array(ends), np.array(words, np.int64), list(vocabulary))
+        numbers = np.array(words, np.int64)
+        return cls(code, forms, np.array(ends), numbers, list(vocabulary), counted)
 
     @cached_property
-    def frequency(self) -> Ints:
-        """(vocabulary,) number of records with a word, counted once per occurrence."""
-        records = np.bincount(self.code[self.code >= 0], minlength=len(self.forms))
-        weights = np.repeat(records, np.diff(self.starts))
-        return np.bincount(self.words, weights, len(self.vocabulary)).astype(np.int64)
+    def word_keys(self) -> Ints:
+        """(vocabulary,) keys of the words."""
+        return hashed(self.vocabulary)
+
+    @cached_property
+    def frequencies(self) -> Frequencies:
+        """How often words occur, once per occurrence; words that occur once are not listed."""
+        if self.counted is not None:
+            return self.counted
+        known = self.code[self.code >= 0]
+        weights = np.repeat(np.bincount(known, minlength=len(self.forms)), np.diff(self.starts))
+        counts = np.bincount(self.words, weights, len(self.vocabulary)).astype(np.int64)
+        several = counts > 1
+        hashes = self.word_keys[several] & _LOW
+        return Frequencies.count(hashes, counts[several], len(known), LARGEST)
+
+    @property
+    def frequency(self) -> NDArray[np.float64]:
+        """(vocabulary,) number of records with a word."""
+        return self.frequencies.counts_of(self.word_keys & _LOW)
 
     def spread(self, key: Ints) -> Keys:
         """One key per entry (negative: none) to keys of the records."""
@@ -143,70 +179,68 @@ def _texts(values: NDArray[np.float64]) -> list[str | None]:
     return [None if value != value else repr(value) for value in values.tolist()]
 
 
-def coded(values: Sequence[str | None]) -> Ints:
-    """Number of every distinct text; -1 for empty ones."""
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(v, len(numbers)) if v else -1 for v in values], np.int64)
+def _form_of_date(order: DateOrder, text: str) -> str:
+    return date_form(parse_date(text, order))
 
 
 # -- predicates -------------------------------------------------------------------------------
 
 
 def _equal(column: KeyColumn) -> Keys:
-    return column.spread(np.arange(len(column.forms)))
+    return column.spread(hashed(column.forms))
 
 
 def _prefix(letters: int) -> Callable[[KeyColumn], Keys]:
     """First letters; none for values that are not longer: these are equal or differ."""
 
     def keys(column: KeyColumn) -> Keys:
-        return column.spread(coded([form[:letters] for form in column.forms]))
+        return column.spread(hashed([form[:letters] for form in column.forms]))
 
     return keys
 
 
 def _first(column: KeyColumn) -> Keys:
-    return column.spread(column.words[column.starts[:-1]])
+    return column.spread(column.word_keys[column.words[column.starts[:-1]]])
 
 
 def _last(column: KeyColumn) -> Keys:
-    return column.spread(column.words[column.starts[1:] - 1])
+    return column.spread(column.word_keys[column.words[column.starts[1:] - 1]])
 
 
 def _rarest(column: KeyColumn) -> Keys:
-    counts, words = _rare_words(column, 1, len(column.code))
-    return column.spread(np.where(counts > 0, words[:, 0], -1))
+    counts, keys = _rare_words(column, 1, np.inf)
+    return column.spread(np.where(counts > 0, keys[:, 0], -1))
 
 
 def _word(column: KeyColumn) -> Keys:
     return column.spread_sets(*_rare_words(column, _RARE, _RARE_MOST))
 
 
-def _rare_words(column: KeyColumn, many: int, most: int) -> tuple[Ints, Ints]:
-    """Number of the words chosen of every entry, and these words, (entries, many)."""
+def _rare_words(column: KeyColumn, many: int, most: float) -> tuple[Ints, Ints]:
+    """Number of the words chosen of every entry, and their keys, (entries, many)."""
     counts = np.empty(len(column.forms), np.int64)
     chosen = np.full((len(column.forms), many), -1, np.int64)
-    rarest_words(column.starts, column.words, column.frequency, most, counts, chosen)
-    return counts, chosen
+    keys = column.word_keys
+    rarest_words(column.starts, column.words, column.frequency, keys, float(most), counts, chosen)
+    return counts, np.append(keys, -1)[chosen]
 
 
 def _sorted(column: KeyColumn) -> Keys:
-    return column.spread(coded([" ".join(sorted(form.split())) for form in column.forms]))
+    return column.spread(hashed([" ".join(sorted(form.split())) for form in column.forms]))
 
 
 def _initials(column: KeyColumn) -> Keys:
     initials = ["".join(sorted(word[0] for word in form.split())) for form in column.forms]
-    return column.spread(coded([letters if len(letters) > 1 else "" for letters in initials]))
+    return column.spread(hashed([letters if len(letters) > 1 else "" for letters in initials]))
 
 
 def _sound(column: KeyColumn) -> Keys:
-    sounds = [sound_of(word) for word in column.vocabulary]
-    numbers = coded(sounds)
-    return column.spread(numbers[column.words[column.starts[1:] - 1]])
+    sounds = hashed([sound_of(word) for word in column.vocabulary])
+    return column.spread(sounds[column.words[column.starts[1:] - 1]])
 
 
 def _digits(column: KeyColumn) -> Keys:
-    return column.spread(coded([re.sub(r"\D", "", form) for form in column.forms]))
+    return column.spread(hashed([re.sub(r"\D", "", form) for form in column.forms]))
 
 
 def _digits_of_date(start: int, stop: int) -> Callable[[KeyColumn], Keys]:
@@ -214,15 +248,14 @@ def _digits_of_date(start: int, stop: int) -> Callable[[KeyColumn], Keys]:
 
     def keys(column: KeyColumn) -> Keys:
         parts = [form[start:stop] if form.isdigit() else "" for form in column.forms]
-        return column.spread(coded([part if part.strip("0") else "" for part in parts]))
+        return column.spread(hashed([part if part.strip("0") else "" for part in parts]))
 
     return keys
 
 
 def _similar(column: KeyColumn) -> Keys:
-    triples = encode_entries([column.forms], [" "], [True]).triples
     keys = np.empty((len(column.forms), _BANDS), np.int64)
-    minhash_keys(triples.starts, triples.items, _BANDS, _ROWS, keys)
+    minhash_keys(*code_points(column.forms), _BANDS, _ROWS, keys)
     return column.spread_sets(np.full(len(keys), _BANDS), keys)
 
 
@@ -244,6 +277,8 @@ PREDICATES: Mapping[str, Callable[[KeyColumn], Keys]] = {
     "similar": _similar,
 }
 """Name of a predicate -> keys of a column."""
+BY_RARITY = ("rarest", "word")
+"""Predicates that depend on how often words occur."""
 _TEXT = ("equal", "prefix3", "prefix5", "first", "last", "rarest", "sorted", "initials", "sound")
 CHOICE: Mapping[ColumnKind, tuple[str, ...]] = {
     "text": (*_TEXT, "word", "similar"),

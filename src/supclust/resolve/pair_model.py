@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.boosting import Booster, train_booster
+from supclust.resolve.key_kernels import weighted_sums
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +97,9 @@ class Logistic:
 
     def dissimilarity(self, features: NDArray[np.float32]) -> Floats:
         """Weighted sum of the features, plus the bias."""
-        return np.asarray(features @ self.weight.astype(np.float32), np.float64) + self.bias
+        sums = np.empty(len(features))
+        weighted_sums(np.ascontiguousarray(features), self.weight, self.bias, sums)
+        return sums
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
+CLOSEST = -200.0
+"""Least dissimilarity: log odds beyond it say nothing, and weights stay in range."""
+
 
 class Edges(NamedTuple):
     """Scored pairs of records, each once."""
@@ -70,6 +73,7 @@ def score_candidates(
                 if mine.any():
                     value[mine] = model.dissimilarity(features[mine])
         kept = value <= most
+        value = np.maximum(value, CLOSEST)
         parts.append(
             Edges(
                 left[kept].astype(np.int32),

@@ -21,6 +21,9 @@ from supclust.data.errors import DataError
 Ints = NDArray[np.int64]
 
 MOST = 4096
+"""Values that a comparison counts, at most."""
+LARGEST = 1 << 14
+"""Values that any table of frequencies may list."""
 
 
 def _none() -> NDArray[np.uint32]:
@@ -46,14 +49,14 @@ class Frequencies:
     def __post_init__(self) -> None:
         """Validate."""
         n = len(self.hashes)
-        good = n <= MOST and len(self.counts) == n and self.total >= 1 and self.other > 0
+        good = n <= LARGEST and len(self.counts) == n and self.total >= 1 and self.other > 0
         if (
             not good
             or (np.diff(self.hashes.astype(np.int64)) <= 0).any()
             or (self.counts < 1).any()
         ):
             raise DataError(
-                f"frequencies must be at most {MOST} increasing hashes with counts; "
+                f"frequencies must be at most {LARGEST} increasing hashes with counts; "
                 f"received {n} hashes, {len(self.counts)} counts, total {self.total}"
             )
 
@@ -62,13 +65,14 @@ class Frequencies:
         return isinstance(other, Frequencies) and self.to_json() == other.to_json()
 
     @classmethod
-    def count(cls, hashes: Ints, counts: Ints, total: int) -> Frequencies:
+    def count(cls, hashes: Ints, counts: Ints, total: int, most: int = MOST) -> Frequencies:
         """From the count of every distinct value.
 
         Args:
             hashes: (e,) of the values; values of one hash are counted together.
             counts: (e,) records that have the value.
             total: number of records.
+            most: values to list, those that occur most often.
 
         >>> table = Frequencies.count(np.array([7, 9]), np.array([3, 1]), 4)
         >>> table.rarity(np.array([7, 9, 1])).round(2)
@@ -77,7 +81,7 @@ class Frequencies:
         known, inverse = np.unique(hashes, return_inverse=True)
         sums = np.bincount(inverse, counts, len(known)).astype(np.int64)
         order = np.argsort(-sums, kind="stable")
-        kept, rest = np.sort(order[:MOST]), order[MOST:]
+        kept, rest = np.sort(order[:most]), order[most:]
         other = float(sums[rest].mean()) if len(rest) else 1.0
         return cls(
             max(int(total), 1),
@@ -88,14 +92,18 @@ class Frequencies:
 
     def rarity(self, hashes: Ints) -> NDArray[np.float32]:
         """Rarity of values: log(1 + total / count) / log(1 + total), in (0, 1]; 1 is rarest."""
+        scale, counts = np.log1p(self.total), self.counts_of(hashes)
+        rarity: NDArray[np.float32] = (np.log1p(self.total / counts) / scale).astype(np.float32)
+        return np.minimum(rarity, np.float32(1.0))
+
+    def counts_of(self, hashes: Ints) -> NDArray[np.float64]:
+        """Counts of values; of those that are not listed, ``other``."""
         counts = np.full(len(hashes), self.other)
         if len(self.hashes):
             at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
             listed = self.hashes[at] == hashes
             counts[listed] = self.counts[at[listed]]
-        scale = np.log1p(self.total)
-        rarity: NDArray[np.float32] = (np.log1p(self.total / counts) / scale).astype(np.float32)
-        return np.minimum(rarity, np.float32(1.0))
+        return counts
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; arrays as base64 of little-endian uint32."""

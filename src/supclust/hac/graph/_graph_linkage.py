@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Nodes = NDArray[np.int32]
 Missing = float | Literal["ignored"]
 
+_MOST_NODES = 2**31 - 1
 _LARGEST = 1e290  # magnitude whose sums over pairs stay finite
 
 
@@ -41,6 +42,7 @@ def graph_linkage(
     threshold: float | None = None,
     must_link: ArrayLike | None = None,
     cannot_link: ArrayLike | None = None,
+    span: tuple[float, float] | None = None,
 ) -> Forest:
     """Cluster a graph of given pairs with a member of the ExpLink family, exactly.
 
@@ -66,6 +68,9 @@ def graph_linkage(
             ``missing``: there, nodes without any edge would be merged as well.
         must_link: (k, 2) pairs of nodes that are merged before the start.
         cannot_link: (k, 2) pairs of nodes that no cluster may hold both of.
+        span: Least and largest dissimilarity that weights are scaled for; default: those of the
+            edges. Where it is fixed, the tree of a component is the same, to the last bit, in every
+            graph that has the component.
 
     Returns:
         The trees of all components, with labels at the threshold and at other heights.
@@ -88,7 +93,7 @@ def graph_linkage(
     value = alpha_of(method, alpha)
     i, j, f, n = _arrays(edges, n)
     first, second, f = unique_edges(i, j, f, n)
-    return link(first, second, f, n, value, missing, threshold, must_link, cannot_link)
+    return link(first, second, f, n, value, missing, threshold, must_link, cannot_link, span)
 
 
 def unique_edges(i: Nodes, j: Nodes, f: Floats, n: int) -> tuple[Nodes, Nodes, Floats]:
@@ -116,6 +121,7 @@ def link(
     threshold: float | None,
     must_link: ArrayLike | None = None,
     cannot_link: ArrayLike | None = None,
+    span: tuple[float, float] | None = None,
 ) -> Forest:
     """As `graph_linkage` for edges of `unique_edges` and an alpha."""
     kind, absent, limit = _limits(alpha, missing, threshold)
@@ -152,7 +158,10 @@ def link(
             np.concatenate([f, np.full(len(cannot), math.inf)]),
             n,
         )
-    rule = make_rule(alpha, low, high, n, kind, absent, limit)
+    most = n
+    if span is not None:
+        low, high, most = min(low, span[0]), max(high, span[1]), _MOST_NODES
+    rule = make_rule(alpha, low, high, most, kind, absent, limit)
     pairs, heights, offsets = merge_graph(first, second, f, component, starts, order, group, rule)
     reached = limit if threshold is None or threshold < limit else threshold
     return Forest(n, component, pairs, heights, offsets, reached)
