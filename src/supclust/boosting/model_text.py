@@ -38,6 +38,7 @@ class Trees(NamedTuple):
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     value: NDArray[np.float64]  # of each leaf
+    rows: NDArray[np.float64]  # of training, in each leaf; 0 where the text does not say
 
 
 def read_text(text: str) -> tuple[Trees, tuple[str, ...], str]:
@@ -95,7 +96,12 @@ def _read_tree(lines: str, index: int, n_features: int) -> Trees:
         raise _damaged(f"left_child and right_child are not a tree ({where})")
     root = np.array([0 if leaves > 1 else -1])
     missing, missing_left = decision >> 2, (decision & 2) > 0
-    return Trees(root, feature, threshold, missing, missing_left, left, right, value)
+    rows = np.zeros(leaves)
+    if leaves > 1 and "leaf_count" in fields:
+        rows = _array(fields, "leaf_count", leaves, np.float64, where)
+    elif leaves == 1:  # LightGBM writes no count of a tree without splits
+        rows[0] = 1
+    return Trees(root, feature, threshold, missing, missing_left, left, right, value, rows)
 
 
 def _join(trees: list[Trees]) -> Trees:
@@ -123,6 +129,7 @@ def _join(trees: list[Trees]) -> Trees:
         shifted("left"),
         shifted("right"),
         joined("value", np.float64),
+        joined("rows", np.float64),
     )
 
 

@@ -32,7 +32,7 @@ def no_rule() -> Rule:
     """The rule of a cut that is not learned."""
     integers, floats = np.empty(0, np.int32), np.empty(0)
     kinds, sides = np.empty(0, np.int8), np.empty(0, np.bool_)
-    trees = Trees(integers, integers, floats, kinds, sides, integers, integers, floats)
+    trees = Trees(integers, integers, floats, kinds, sides, integers, integers, floats, floats)
     return Rule(0.0, 1.0, 0.0, trees)
 
 

@@ -89,7 +89,7 @@ def stacked_scores(
 def stacked_contributions(
     weights: Mapping[str, NDArray[Any]], features: NDArray[np.floating]
 ) -> NDArray[np.float64]:
-    """(e, d + 1) what every feature adds to the dissimilarity, and the rest; needs LightGBM.
+    """(e, d + 1) what every feature adds to the dissimilarity, and the rest.
 
     w_f x_f plus the share of the log odds that exact Shapley values (TreeSHAP) give to feature f.
     A row adds up to `stacked_scores`.

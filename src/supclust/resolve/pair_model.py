@@ -43,6 +43,10 @@ class PairModel(Protocol):
         """(e,) from (e, d)."""
         ...
 
+    def contributions(self, features: NDArray[np.float32]) -> Floats:
+        """(e, d + 1) what every feature adds to the dissimilarity, then what is always added."""
+        ...
+
     @property
     def spec(self) -> dict[str, Any]:
         """Of a model folder."""
@@ -64,6 +68,10 @@ class Boosted:
     def dissimilarity(self, features: NDArray[np.float32]) -> Floats:
         """Minus the log odds."""
         return -self.booster.predict_raw(features)
+
+    def contributions(self, features: NDArray[np.float32]) -> Floats:
+        """(e, d + 1) exact Shapley values, then the expected dissimilarity."""
+        return -self.booster.contributions(features)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -100,6 +108,11 @@ class Logistic:
         sums = np.empty(len(features))
         weighted_sums(np.ascontiguousarray(features), self.weight, self.bias, sums)
         return sums
+
+    def contributions(self, features: NDArray[np.float32]) -> Floats:
+        """(e, d + 1) weight times feature, then the bias."""
+        always = np.full((len(features), 1), self.bias)
+        return np.hstack([features * self.weight, always])
 
     @property
     def spec(self) -> dict[str, Any]:
