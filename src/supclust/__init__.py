@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from supclust.estimator.explink import ExpLinkClustering as ExpLinkClustering
     from supclust.estimator.supervised import SupervisedHAC as SupervisedHAC
     from supclust.hac._linkage import linkage as linkage
+    from supclust.store.entity_store import EntityStore as EntityStore
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __getattr__, __dir__, __all__ = attach(
         "estimator.explink": ("ExpLinkClustering",),
         "estimator.supervised": ("SupervisedHAC",),
         "hac._linkage": ("linkage",),
+        "store.entity_store": ("EntityStore",),
     },
     submodules=(
         "cluster",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -219,7 +219,7 @@ def compared(model: TrainedModel, values: Mapping[str, Any]) -> Compared:
 def distinct_pairs(model: TrainedModel, values: Mapping[str, Any]) -> Ints | None:
     """Pairs of records that are never of one entity: those with one value of ``distinct``."""
     name = str((model.records or {}).get("distinct"))
-    return pairs_apart(_codes(values[name])) if name in values else None
+    return pairs_apart(text_codes(values[name])) if name in values else None
 
 
 def table_candidates(
@@ -276,6 +276,7 @@ def keys_of(model: TrainedModel, values: Mapping[str, Any], rules: Sequence[Rule
     )
 
 
-def _codes(values: Any) -> Ints:
+def text_codes(values: Iterable[str | None]) -> Ints:
+    """Number of every distinct text, by first appearance; -1 where there is none."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(v, len(numbers)) if v else -1 for v in values], np.int64)

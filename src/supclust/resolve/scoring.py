@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.resolve.candidates import Candidates
 from supclust.resolve.keys import Ints
 from supclust.resolve.pair_model import PairModel
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
+_CHUNK = 1 << 18  # pairs scored at a time
 CLOSEST = -200.0
 """Least dissimilarity: log odds beyond it say nothing, and weights stay in range."""
 
@@ -27,6 +27,43 @@ class Edges(NamedTuple):
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     dissimilarity: NDArray[np.float32]
+
+    @classmethod
+    def none(cls) -> Edges:
+        """No pairs."""
+        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
+
+    def where(self, kept: NDArray[Any]) -> Edges:
+        """Some of the pairs: a mask, or positions."""
+        return Edges(self.left[kept], self.right[kept], self.dissimilarity[kept])
+
+    def and_also(self, more: Edges) -> Edges:
+        """These pairs, then others."""
+        return Edges(
+            np.concatenate([self.left, more.left]),
+            np.concatenate([self.right, more.right]),
+            np.concatenate([self.dissimilarity, more.dissimilarity]),
+        )
+
+
+class PairChunks(Protocol):
+    """Pairs of records, listed in chunks: `Candidates` or `PairList`."""
+
+    def chunks(self) -> Iterator[tuple[Ints, Ints]]:
+        """Left and right records of pairs."""
+        ...
+
+
+class PairList(NamedTuple):
+    """Pairs of records in memory."""
+
+    left: Ints
+    right: Ints
+
+    def chunks(self) -> Iterator[tuple[Ints, Ints]]:
+        """The pairs, in parts."""
+        for at in range(0, len(self.left), _CHUNK):
+            yield self.left[at : at + _CHUNK], self.right[at : at + _CHUNK]
 
 
 class Compared(NamedTuple):
@@ -41,7 +78,7 @@ class Compared(NamedTuple):
 
 
 def score_candidates(
-    candidates: Candidates,
+    candidates: PairChunks,
     table: Compared,
     models: Sequence[PairModel],
     which: Callable[[Ints, Ints], Ints] | None = None,
@@ -52,7 +89,7 @@ def score_candidates(
     """Score all candidates.
 
     Args:
-        candidates: of the table.
+        candidates: pairs of the table.
         table: the records.
         models: one, or several of one family.
         which: model of every pair, where there are several.
@@ -85,5 +122,5 @@ def score_candidates(
         if progress:
             progress(done, max(done, total))
     if not parts:
-        return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
+        return Edges.none()
     return Edges(*(np.concatenate(part) for part in zip(*parts, strict=True)))

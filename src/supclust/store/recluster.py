@@ -1,0 +1,87 @@
+"""The components that a change touches, clustered again: the rest stays as it is, exactly."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from supclust.data.errors import DataError
+from supclust.hac.graph.arrange import flatten, join, join_near
+from supclust.hac.graph.constraints import merged_groups
+from supclust.hac.graph.forest import Forest
+from supclust.model.trained import TrainedModel
+from supclust.resolve.apply import id_order, text_codes
+from supclust.resolve.graph_cut import cluster_graph, pairs_apart
+from supclust.resolve.scoring import Edges
+from supclust.store.constraints import Constraint, links
+
+Ints = NDArray[np.int64]
+
+
+class Nodes(NamedTuple):
+    """Rows that are clustered together.
+
+    Attributes:
+        rows: in the order of their ids.
+        ids: of the rows.
+        forest: trees of them; node k is ``rows[k]``.
+    """
+
+    rows: Ints
+    ids: list[str]
+    forest: Forest
+
+    def to_scipy(self) -> NDArray[np.float64]:
+        """One tree in SciPy's format, leaf k of which is ``ids[k]``; see `Forest.to_scipy`."""
+        return self.forest.to_scipy()
+
+
+def components(n: int, edges: Edges, must: Ints) -> NDArray[np.int32]:
+    """(n,) smallest row that is connected with a row by pairs or must-links."""
+    parent = np.arange(n, dtype=np.int32)
+    value = edges.dissimilarity.astype(np.float64)
+    join_near(parent, edges.left, edges.right, value, np.inf)
+    join(parent, must.astype(np.int32))
+    flatten(parent)
+    return parent
+
+
+def clustered(
+    model: TrainedModel,
+    rows: Ints,
+    ids: pa.Array,
+    distinct: list[str | None] | None,
+    edges: Edges,
+    constraints: tuple[Constraint, ...],
+) -> Nodes:
+    """Trees of some rows; they must be whole components.
+
+    Args:
+        model: of the store.
+        rows: to cluster.
+        ids: of the rows.
+        distinct: values that two records of one entity never share; ``None``: there are none.
+        edges: scored pairs among the rows.
+        constraints: of the store; those about other rows are ignored.
+    """
+    order = id_order(ids)
+    rows, names = rows[order], [ids[int(k)].as_py() for k in order]
+    place = np.full(int(rows.max(initial=-1)) + 1, -1)
+    place[rows] = np.arange(len(rows))
+    left, right = place[edges.left], place[edges.right]
+    must, cannot = links(constraints, {name: k for k, name in enumerate(names)})
+    own = Edges(left.astype(np.int32), right.astype(np.int32), edges.dissimilarity)
+    if distinct is not None:
+        values = text_codes([distinct[int(k)] for k in order])
+        component = components(len(rows), own, must)  # pairs of others are never merged anyway
+        apart = pairs_apart(np.where(values < 0, -1, values * len(rows) + component))
+        cannot = cannot if apart is None else np.concatenate([cannot, apart])
+    try:
+        merged_groups(must, cannot, len(rows), lambda node: names[node])
+    except ValueError as problem:
+        raise DataError(str(problem)) from None
+    missing = float((model.records or {})["missing"])
+    return Nodes(rows, names, cluster_graph(own, len(rows), model.alpha, missing, cannot, must))
