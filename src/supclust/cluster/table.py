@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +27,17 @@ from supclust.cluster.chunks import (
     plan_blocks,
     prefetched,
 )
+from supclust.cluster.output import CLUSTER as CLUSTER
+from supclust.cluster.output import write_clusters
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.cut.rule import Cut
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import refuse_infinite
 from supclust.data.tables.formats import Kind
-from supclust.data.tables.reader import RecordTable, integer_column, numbers_of, open_table
-from supclust.data.tables.writer import require_writable, write_table
+from supclust.data.tables.reader import RecordTable, numbers_of, open_table
+from supclust.data.tables.writer import require_writable
 from supclust.model.trained import TrainedModel
-
-ROW = "record"  # the column of the output that numbers records without ids
-CLUSTER = "cluster"  # the column that the output adds
 
 
 @dataclass(frozen=True)
@@ -274,28 +272,3 @@ def features_of(table: Any, model: TrainedModel, kinds: Mapping[str, Kind], path
             path,
         )
     return points
-
-
-def write_clusters(
-    output: Path, table: RecordTable, clusters: Ints, columns: Sequence[str | None]
-) -> None:
-    """Write the columns (id first, ``None``: record numbers) and the clusters."""
-    import pyarrow as pa
-
-    numbered = columns[0] is None
-    names = list(dict.fromkeys(name for name in columns if name is not None))
-    header = [*([ROW] if numbered else []), *names, CLUSTER]
-
-    def batches() -> Iterator[Any]:
-        row = 0
-        for batch in table.raw_batches(names or table.names[:1]):
-            rows = np.arange(row, row + batch.num_rows)
-            row += batch.num_rows
-            copied = batch.columns[: len(names)]
-            first = [integer_column(rows + 1)] if numbered else []
-            last = integer_column(clusters[rows])
-            yield pa.RecordBatch.from_arrays([*first, *copied, last], names=header)
-
-    made = batches()
-    first = next(made)
-    write_table(output, first.schema, chain([first], made))

@@ -88,6 +88,7 @@ RECORD = {
     "sizes?": (None, _SIZES),
     "records?": (None, _RECORDS),
     "estimator?": (None, MAPPING),
+    "confidence?": (None, MAPPING),
     "n_features_in?": Count | None,
     "feature_names_in?": (None, [Anything]),
     "versions?": {"*": Text},

@@ -8,13 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from supclust.cluster.table import (
-    Options,
-    block_and_id,
-    kept_columns,
-    model_columns,
-    write_clusters,
-)
+from supclust.cluster.output import write_clusters
+from supclust.cluster.table import Options, block_and_id, kept_columns, model_columns
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import read_columns
@@ -22,6 +17,8 @@ from supclust.data.records.rarity import Frequencies
 from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.data.tables.writer import require_writable
+from supclust.explain.confidence import confidence_columns
+from supclust.explain.membership import membership
 from supclust.hac.graph.constraints import merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
@@ -93,14 +90,20 @@ def resolve_table(
         )
     block, id = block_and_id(model, table, options)
     keep = kept_columns(table, options.keep, (block, id))
-    values = read_values(table, model)
+    described, values = require_table_model(model), read_values(table, model)
     ids = read_columns(table, {id: "text"})[id] if id is not None else None
     order = None if ids is None else id_order(ids)
     links = None if options.constraints is None else _links(options.constraints, ids, order, values)
     scored = score_values(in_order(values, order), model, links, say, progress)
     height = model.threshold if options.threshold is None else options.threshold
     clusters = clusters_in_order(scored.forest.labels_at(height), order)
-    write_clusters(output, table, clusters, (id, *keep))
+    found = membership(
+        scored.edges, scored.forest, model.alpha, float(described["missing"]), height
+    )
+    facts = confidence_columns(model.record, found, height)
+    if order is not None:
+        facts = {name: fact[np.argsort(order)] for name, fact in facts.items()}
+    write_clusters(output, table, clusters, (id, *keep), facts)
     return Entities(len(clusters), scored.pairs, int(clusters.max(initial=-1)) + 1)
 
 

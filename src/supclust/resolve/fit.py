@@ -16,6 +16,8 @@ import numpy as np
 from supclust.data.errors import DataError
 from supclust.data.records.learning import learn_comparisons
 from supclust.data.records.table import Records
+from supclust.explain.confidence import calibrate
+from supclust.explain.membership import membership
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
@@ -107,10 +109,13 @@ def fit_table(
     )
     apart = pairs_apart(records.distinct)
     known = counts.different + (counts.mixed if strangers.complete else 0) > 0
-    cut, scores, curve = GraphCut(0.0, MISSING[0], EVEN), None, None
+    cut, scores, curve, confidence = GraphCut(0.0, MISSING[0], EVEN), None, None, None
     if known:
         cut, curve, forest = choose_cut(edges, labels, strangers.complete, apart)
         scores = labelled_scores(labels, forest.labels_at(cut.threshold), strangers.complete)
+        confidence = calibrate(
+            membership(edges, forest, *cut), labels, strangers.complete, trained.fold
+        )
     record = {
         "records": _description(records, table, keys, rules, small, cut, options),
         "dev": _dev(scores),
@@ -118,6 +123,7 @@ def fit_table(
         "entities": _facts(records, counts, lost, strangers, trained),
         "importances": _importances(trained, table),
         "threshold_curve": None if curve is None else _thinned(curve),
+        "confidence": None if confidence is None else confidence.to_json(),
         "seconds": time.perf_counter() - start,
         "spread": float(edges.dissimilarity.std()) or 1.0 if len(edges.left) else 1.0,
         "versions": numerical_versions(),
