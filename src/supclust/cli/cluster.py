@@ -7,13 +7,14 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from supclust.cli.wording import counted, names_in
 
 if TYPE_CHECKING:
+    from supclust.cluster.engine import Engine
     from supclust.cluster.table import Options
     from supclust.model.trained import TrainedModel
 
@@ -57,7 +58,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MB",
         help="records that wait for the rest of their block; more go to disk (default: 512)",
     )
+    add_engine(parser)
     parser.set_defaults(run=run)
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where chunks are computed."""
+    parser.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="local: this machine's cores; ray: the tasks of a Ray cluster, with the same output "
+        "(default: local)",
+    )
+    parser.add_argument(
+        "--address",
+        help="of the Ray cluster, as HOST:PORT (default: $RAY_ADDRESS, or the one of this machine)",
+    )
+
+
+def engine_of(options: argparse.Namespace) -> AbstractContextManager[Engine]:
+    """The engine that the arguments name, connected."""
+    from supclust.cluster.engine import opened_engine
+
+    return opened_engine(options.engine, options.address)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -90,9 +114,9 @@ def run(options: argparse.Namespace) -> int:
                 "--constraints goes with tables of records; received pair features. Leave it out."
             )
         only = names_in(options.only_blocks)
-        with bar("blocks") as progress:
+        with engine_of(options) as engine, bar("blocks") as progress:
             done = cluster_pairs(
-                options.records, model, options.output, chosen, only, progress=progress
+                options.records, model, options.output, chosen, only, progress, engine
             )
     else:
         if options.only_blocks:
@@ -100,8 +124,10 @@ def run(options: argparse.Namespace) -> int:
                 "--only-blocks goes with pair features; received a table of records. Leave it out."
             )
         try:
-            with bar("records") as progress:
-                done = cluster_table(options.records, model, options.output, chosen, progress)
+            with engine_of(options) as engine, bar("records") as progress:
+                done = cluster_table(
+                    options.records, model, options.output, chosen, progress, engine
+                )
         except KeyboardInterrupt:
             print("stopped; run the same command again to go on from here", file=sys.stderr)
             return INTERRUPTED
@@ -124,7 +150,7 @@ def _resolve(
     """Find the entities of a table without blocks."""
     from supclust.resolve.apply import resolve_table
 
-    with bar("pairs") as progress:
+    with engine_of(options) as engine, bar("pairs") as progress:
         done = resolve_table(
             options.records,
             model,
@@ -132,6 +158,7 @@ def _resolve(
             chosen,
             lambda line: print(line, flush=True),
             progress,
+            engine,
         )
     print(
         f"{options.output}: {counted(done.records, 'record')}, "

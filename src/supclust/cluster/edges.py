@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.cluster.components import merge_chunks
+from supclust.cluster.engine import LOCAL, Engine
 from supclust.cut.counts import labelled_merge_pairs
 from supclust.data.layouts.edge_lists import Edges
 from supclust.data.tables.reader import integer_column
 from supclust.hac.graph._graph_linkage import Missing, link
 from supclust.hac.graph.forest import Forest
+from supclust.hac.graph.merge_graph import merge_graph
 from supclust.metrics.threshold import BestThreshold, curve_from_merges
 
 Ints = NDArray[np.int64]
@@ -44,11 +48,16 @@ def cluster_edges(
     missing: Missing,
     must_link: Ints | None = None,
     cannot_link: Ints | None = None,
+    engine: Engine = LOCAL,
 ) -> Forest:
-    """Trees of the graph up to a threshold; arguments as `supclust.hac.graph_linkage`."""
+    """Trees of the graph up to a threshold; arguments as `supclust.hac.graph_linkage`.
+
+    Components are merged by all cores of this machine, or in chunks by another engine.
+    """
+    merge = merge_graph if engine is LOCAL else partial(merge_chunks, engine)
     return link(
         edges.first, edges.second, edges.value, len(edges.ids), alpha, missing, threshold,
-        must_link, cannot_link,
+        must_link, cannot_link, merge=merge,
     )  # fmt: skip
 
 
@@ -65,9 +74,7 @@ def default_missing(edges: Edges, probability: bool, threshold: float | None) ->
     return largest if largest > lowest else math.inf
 
 
-def learn_linkage(
-    edges: Edges, labels: Ints, missing: Missing, **constraints: Any
-) -> LearnedLinkage:
+def learn_linkage(edges: Edges, labels: Ints, missing: Missing, **more: Any) -> LearnedLinkage:
     """Choose alpha and the cut by labelled records among all others.
 
     Everything is clustered, labelled or not. Predicted pairs are the pairs of labelled records in a
@@ -78,7 +85,7 @@ def learn_linkage(
         edges: of all records.
         labels: (n,) cluster of every node, -1 where it is not known.
         missing: of pairs that are not given.
-        constraints: ``must_link`` and ``cannot_link``.
+        more: ``must_link``, ``cannot_link`` and ``engine`` of `cluster_edges`.
 
     Returns:
         The best of `ALPHAS`, the earliest of equal ones, with its cut and the scores there.
@@ -88,7 +95,7 @@ def learn_linkage(
     results: list[LearnedLinkage] = []
     for step in ALPHAS:
         alpha = step / scale if scale > 0 else step
-        forest = cluster_edges(edges, alpha, None, missing, **constraints)
+        forest = cluster_edges(edges, alpha, None, missing, **more)
         curve = curve_from_merges([labelled_merge_pairs(forest.to_scipy(), labels)])
         made = np.isfinite(curve.heights) | np.isneginf(curve.heights)  # others are not merges
         best = int(np.argmax(np.where(made, curve.f1, -1.0)))

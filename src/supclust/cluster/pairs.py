@@ -1,13 +1,16 @@
-"""Cluster blocks of pair features: folders or a table, one block in memory at a time."""
+"""Cluster blocks of pair features: folders or a table, few blocks in memory at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from supclust.cluster.engine import LOCAL, Engine, in_order, same
 from supclust.cluster.flat import Labels, Links, flat_squares
 from supclust.cluster.table import CLUSTER, Clustered, Options
 from supclust.cut.rule import Cut
@@ -29,6 +32,7 @@ def cluster_pairs(
     options: Options | None = None,
     only: Collection[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    engine: Engine = LOCAL,
 ) -> Clustered:
     """Cluster blocks of pair features and write id, block and cluster of every point.
 
@@ -39,6 +43,7 @@ def cluster_pairs(
         options: threshold and n_clusters of it.
         only: names of the blocks to cluster; ``None``: all.
         progress: called with the blocks done so far and their number.
+        engine: computes the blocks.
     """
     import pyarrow as pa
 
@@ -53,18 +58,24 @@ def cluster_pairs(
     cut = model.cut(options.threshold, options.n_clusters)
     ids: list[str] = []
     blocks: list[str] = []
-    clusters: list[Any] = []
-    count = done = 0
+    results: list[tuple[int, Labels]] = []
     total, pair_blocks = _blocks(path, model, only)
-    for block in pair_blocks:
-        labels = label_pairs(model, block.features, len(block.ids), cut)
-        ids += block.ids
-        blocks += [block.name] * len(block.ids)
+
+    def items() -> Iterator[tuple[int, _Pairs]]:
+        for number, block in enumerate(pair_blocks):
+            ids.extend(block.ids)
+            blocks.extend([block.name] * len(block.ids))
+            yield number, _Pairs(block.features, len(block.ids))
+
+    with closing(engine.map(partial(_compute, model, cut), items(), same)) as computed:
+        for result in computed:
+            results.append(result)
+            if progress:
+                progress(len(results), total)
+    count, clusters = 0, []
+    for labels in in_order(results):
         clusters.append(labels.astype(np.int64) + count)
         count += int(labels.max()) + 1
-        done += 1
-        if progress:
-            progress(done, total)
     batch = pa.RecordBatch.from_arrays(
         [
             pa.array(ids, pa.string()),
@@ -74,7 +85,18 @@ def cluster_pairs(
         names=["id", "block", CLUSTER],
     )
     write_table(output, batch.schema, [batch])
-    return Clustered(len(ids), done, count, 0, False)
+    return Clustered(len(ids), len(results), count, 0, False)
+
+
+class _Pairs(NamedTuple):
+    """A block: condensed features of its pairs, and the number of points."""
+
+    features: Floats
+    n: int
+
+
+def _compute(model: TrainedModel, cut: Cut, block: _Pairs) -> Labels:
+    return label_pairs(model, block.features, block.n, cut)
 
 
 def label_pairs(

@@ -7,37 +7,36 @@ few chunks, about 30 bytes per record, and the names of the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial as bound
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import supclust
-from supclust.cluster.chunks import (
-    MEMORY,
-    BlockPlan,
-    Chunk,
-    Ints,
-    gather,
-    plan_blocks,
-    prefetched,
-)
+from supclust.cluster.chunks import MEMORY, BlockPlan, Ints, gather, plan_blocks
+from supclust.cluster.columns import block_and_id as block_and_id
+from supclust.cluster.columns import features_of as features_of
+from supclust.cluster.columns import kept_columns as kept_columns
+from supclust.cluster.columns import model_columns as model_columns
+from supclust.cluster.engine import LOCAL, Engine
 from supclust.cluster.output import CLUSTER as CLUSTER
 from supclust.cluster.output import write_clusters
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.cut.rule import Cut
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
-from supclust.data.records.columns import refuse_infinite
 from supclust.data.tables.formats import Kind
-from supclust.data.tables.reader import RecordTable, numbers_of, open_table
+from supclust.data.tables.reader import RecordTable, open_table
 from supclust.data.tables.writer import require_writable
 from supclust.model.trained import TrainedModel
+
+Links = Mapping[int, tuple[Ints, Ints]]  # must-links and cannot-links by block
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,7 @@ def cluster_table(
     output: str | Path,
     options: Options | None = None,
     progress: Callable[[int, int], None] | None = None,
+    engine: Engine = LOCAL,
 ) -> Clustered:
     """Cluster the records of a table block by block and write a cluster for each.
 
@@ -94,6 +94,8 @@ def cluster_table(
             ``cluster``, a number that is unique in the file, in the order of the input.
         options: see `Options`.
         progress: called with the records done so far and their number.
+        engine: computes the chunks; the output does not depend on it, and a run that was stopped
+            may go on with another one.
 
     Raises:
         ValueError: for a wrong table or option; nothing has been written then.
@@ -109,31 +111,50 @@ def cluster_table(
     cut = model.cut(options.threshold, options.n_clusters)
     with ThreadPoolExecutor(1) as pool:
         kernels_loaded = pool.submit(_load_kernels, model)  # while the table is read
-        parts = (supclust.__version__, model.digest, block, options.threshold, options.n_clusters,
+        values = (supclust.__version__, model.digest, block, options.threshold, options.n_clusters,
                  *(options.constraints.rows if options.constraints else ()))  # fmt: skip
-        partial = PartialOutput(output, fingerprint(table.path, *parts))
+        partial = PartialOutput(output, fingerprint(table.path, *values))
         column = block or next(iter(kinds))  # without blocks only the number of rows counts
         plan = plan_blocks(table.batches({column: "text"}), block)
         links = _links(options.constraints, table, id, plan)
         with partial.opened():
             finished = partial.finished()
             done = int(sum(len(plan.rows(chunk)) for chunk in finished))
-            chunks = gather(table.batches(kinds), plan, finished, partial.folder, options.memory)
-            with closing(prefetched(_features(chunks, model, kinds, table.path))) as prepared:
-                for number, features, starts in prepared:
-                    if progress:
-                        progress(done, plan.n)
-                    kernels_loaded.result()
-                    first = int(plan.chunks[number])
-                    own = {k - first: links[k] for k in links if 0 <= k - first < len(starts) - 1}
-                    labels = _label(model, features, starts, cut, own)
-                    partial.store(number, labels)
-                    done += len(labels)
             if progress:
                 progress(done, plan.n)
+            chunks = gather(table.batches(kinds), plan, finished, partial.folder, options.memory)
+
+            def parts() -> Iterator[tuple[int, _Part]]:
+                for number, records, starts in chunks:
+                    kernels_loaded.result()
+                    yield number, _Part(records, starts, _links_of(number, links, plan))
+
+            prepare = bound(_prepare, model, kinds, table.path)
+            with closing(engine.map(bound(_compute, model, cut), parts(), prepare)) as results:
+                for number, labels in results:
+                    partial.store(number, labels)
+                    done += len(labels)
+                    if progress:
+                        progress(done, plan.n)
             clusters, count = partial.clusters(plan)
             write_clusters(output, table, clusters, (id, block, *keep))
     return Clustered(plan.n, len(plan.names), count, len(finished), partial.discarded)
+
+
+class _Part(NamedTuple):
+    """A chunk as it is computed: records (read, then prepared), starts of blocks, constraints."""
+
+    records: Any
+    starts: Ints
+    links: Links
+
+
+def _prepare(model: TrainedModel, kinds: Mapping[str, Kind], path: Path, part: _Part) -> _Part:
+    return part._replace(records=features_of(part.records, model, kinds, path))
+
+
+def _compute(model: TrainedModel, cut: Cut, part: _Part) -> NDArray[np.int32]:
+    return _label(model, part.records, part.starts, cut, part.links)
 
 
 def _load_kernels(model: TrainedModel) -> None:
@@ -158,7 +179,7 @@ def _label(
 
 def _links(
     constraints: LinkPairs | None, table: RecordTable, id: str | None, plan: BlockPlan
-) -> dict[int, tuple[Ints, Ints]]:
+) -> Links:
     """Constraints by block; records without an id are called by their number, from 1."""
     if constraints is None:
         return {}
@@ -176,99 +197,7 @@ def _links(
     return links_by_block(must, cannot, plan.code, place)
 
 
-def model_columns(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
-    """The columns that the model reads, and their kinds; refuses a table without them."""
-    comparisons = model.comparisons
-    if comparisons is None and model.kind == "pairs":
-        raise DataError(
-            "the model was trained on features of pairs, not on records; name a folder or table "
-            "of pair features",
-            table.path,
-        )
-    kinds: dict[str, Kind] = (
-        comparisons.sources
-        if comparisons is not None
-        else dict.fromkeys(model.feature_names, "number")
-    )
-    missing = [name for name in kinds if name not in table.names]
-    if missing:
-        raise DataError(
-            f"the model needs the columns {', '.join(list(kinds)[:12])}"
-            f"{', ...' if len(kinds) > 12 else ''}; {missing[0]!r} is not there. "
-            f"The columns are {', '.join(table.names[:12])}"
-            f"{', ...' if len(table.names) > 12 else ''}: rename them as in training",
-            table.path,
-        )
-    return kinds
-
-
-def block_and_id(
-    model: TrainedModel, table: RecordTable, options: Options
-) -> tuple[str | None, str | None]:
-    """The columns of blocks and of ids: those of the options, else those of training."""
-    trained = model.records or {}
-    block = options.block or trained.get("block")
-    if options.block:
-        table.require(options.block)
-    elif block is not None and block not in table.names:
-        raise DataError(
-            f"the model was trained with blocks from column {block!r}, which is not there. Name "
-            "the column of blocks with --block",
-            table.path,
-        )
-    if options.id is not None:
-        table.require(options.id)
-        return block, options.id
-    return block, next((name for name in (trained.get("id"), "id") if name in table.names), None)
-
-
-def kept_columns(
-    table: RecordTable, keep: Sequence[str], special: tuple[str | None, str | None]
-) -> list[str]:
-    """The columns to copy, without those that are copied anyway."""
-    names = list(table.names) if list(keep) == ["all"] else list(keep)
-    table.require(*names)
-    if CLUSTER in (*names, *special):
-        raise DataError(
-            f"has a column {CLUSTER!r} already, which is what the output's is called; rename it, "
-            "or do not keep it",
-            table.path,
-        )
-    return [name for name in dict.fromkeys(names) if name not in special]
-
-
-def _features(
-    chunks: Iterator[Chunk], model: TrainedModel, kinds: Mapping[str, Kind], path: Path
-) -> Iterator[tuple[int, Any, Ints]]:
-    """Number, features and block starts of chunks."""
-    for chunk in chunks:
-        yield chunk.number, features_of(chunk.table, model, kinds, path), chunk.starts
-
-
-def features_of(table: Any, model: TrainedModel, kinds: Mapping[str, Kind], path: Path) -> Any:
-    """What a model compares: columns of records by name, or points (n, d).
-
-    Args:
-        table: of pyarrow, with columns of these kinds.
-        model: of records or vectors.
-        kinds: see `model_columns`.
-        path: of the table, for errors.
-    """
-    columns: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        column = table.column(name)
-        is_text = kind == "text"
-        columns[name] = column.to_pylist() if is_text else numbers_of(column.combine_chunks())
-    if model.comparisons is not None:
-        refuse_infinite(columns, path, None)
-        return columns
-    points = np.column_stack(list(columns.values()))
-    bad = ~np.isfinite(points)
-    if bad.any():
-        first = int(np.argmax(bad.any(axis=0)))
-        raise DataError(
-            f"column {list(columns)[first]!r} must hold a finite number in every record; "
-            f"{int(bad[:, first].sum())} or more have none. Fill them in, or remove the records",
-            path,
-        )
-    return points
+def _links_of(chunk: int, links: Links, plan: BlockPlan) -> Links:
+    """Constraints of the blocks of a chunk, which are numbered from 0."""
+    first, stop = plan.chunks[chunk : chunk + 2].tolist()
+    return {k - first: links[k] for k in links if first <= k < stop}

@@ -22,6 +22,10 @@ class DataError(ValueError):
         super().__init__(prefix + problem)
 
 
+class UnfinishedError(RuntimeError):
+    """Work that others did for this process, as on a cluster, was not finished."""
+
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -39,6 +43,8 @@ def system_error(error: BaseException) -> tuple[str, int] | None:
             f"the system refused more memory{f' ({received})' if received else ''}. Use smaller "
             "blocks, or a machine or limit with more memory, and run the same command again."
         ), 1
+    if isinstance(error, UnfinishedError):
+        return str(error), 1
     if not isinstance(error, OSError):
         return None
     name = f"{error.filename}: " if error.filename is not None else ""

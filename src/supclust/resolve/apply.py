@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from supclust.cluster.engine import LOCAL, Engine
 from supclust.cluster.output import write_clusters
 from supclust.cluster.table import Options, block_and_id, kept_columns, model_columns
 from supclust.data.errors import DataError
@@ -66,6 +67,7 @@ def resolve_table(
     options: Options | None = None,
     say: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
+    engine: Engine = LOCAL,
 ) -> Entities:
     """Cluster a table and write an entity for every record.
 
@@ -76,6 +78,7 @@ def resolve_table(
         options: id, threshold and columns to keep.
         say: receives lines about what is done.
         progress: called with the number of pairs compared, and of all.
+        engine: scores the candidates.
     """
     options = options or Options()
     table, output = open_table(path), Path(output)
@@ -94,7 +97,7 @@ def resolve_table(
     ids = read_columns(table, {id: "text"})[id] if id is not None else None
     order = None if ids is None else id_order(ids)
     links = None if options.constraints is None else _links(options.constraints, ids, order, values)
-    scored = score_values(in_order(values, order), model, links, say, progress)
+    scored = score_values(in_order(values, order), model, links, say, progress, engine)
     height = model.threshold if options.threshold is None else options.threshold
     clusters = clusters_in_order(scored.forest.labels_at(height), order)
     found = membership(
@@ -185,6 +188,7 @@ def score_values(
     links: tuple[Ints, Ints] | None = None,
     say: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
+    engine: Engine = LOCAL,
 ) -> Scored:
     """Score the candidates of records and build the trees.
 
@@ -194,6 +198,7 @@ def score_values(
         links: must-links and cannot-links, (k, 2) positions of records each.
         say: receives lines about what is done.
         progress: called with the number of pairs compared, and of all.
+        engine: scores the candidates.
     """
     described = require_table_model(model)
     candidates = table_candidates(model, values, rules_of(model))
@@ -202,7 +207,7 @@ def score_values(
     missing = float(described["missing"])
     scorer = pair_model(model.spec, model.weights)
     edges = score_candidates(
-        candidates, compared(model, values), [scorer], None, missing, progress, total
+        candidates, compared(model, values), [scorer], None, missing, progress, total, engine
     )
     must, cannot = links or (None, np.empty((0, 2), np.int64))
     apart = distinct_pairs(model, values)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.cluster.engine import LOCAL, Engine, in_order, same
 from supclust.resolve.keys import Ints
 from supclust.resolve.pair_model import PairModel
 
@@ -85,6 +88,7 @@ def score_candidates(
     most: float = np.inf,
     progress: Progress | None = None,
     total: int = 0,
+    engine: Engine = LOCAL,
 ) -> Edges:
     """Score all candidates.
 
@@ -96,31 +100,41 @@ def score_candidates(
         most: pairs with a larger dissimilarity are left out.
         progress: called with the number of pairs done and in all.
         total: number of pairs, for ``progress``.
+        engine: computes the chunks.
     """
-    parts: list[Edges] = []
+    score = partial(_score, table, models, which, most)
+    parts: list[tuple[int, Edges]] = []
     done = 0
-    for left, right in candidates.chunks():
-        features = table.features(left, right, models[0].nan)
-        if which is None:
-            value = models[0].dissimilarity(features)
-        else:
-            value, chosen = np.empty(len(left)), which(left, right)
-            for k, model in enumerate(models):
-                mine = chosen == k
-                if mine.any():
-                    value[mine] = model.dissimilarity(features[mine])
-        kept = value <= most
-        value = np.maximum(value, CLOSEST)
-        parts.append(
-            Edges(
-                left[kept].astype(np.int32),
-                right[kept].astype(np.int32),
-                value[kept].astype(np.float32),
-            )
-        )
-        done += len(left)
-        if progress:
-            progress(done, max(done, total))
+    with closing(engine.map(score, enumerate(candidates.chunks()), same)) as results:
+        for number, (edges, count) in results:
+            parts.append((number, edges))
+            done += count
+            if progress:
+                progress(done, max(done, total))
     if not parts:
         return Edges.none()
-    return Edges(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    return Edges(*(np.concatenate(part) for part in zip(*in_order(parts), strict=True)))
+
+
+def _score(
+    table: Compared,
+    models: Sequence[PairModel],
+    which: Callable[[Ints, Ints], Ints] | None,
+    most: float,
+    pairs: tuple[Ints, Ints],
+) -> tuple[Edges, int]:
+    """Edges of a chunk of candidates, and the number of candidates."""
+    left, right = pairs
+    features = table.features(left, right, models[0].nan)
+    if which is None:
+        value = models[0].dissimilarity(features)
+    else:
+        value, chosen = np.empty(len(left)), which(left, right)
+        for k, model in enumerate(models):
+            mine = chosen == k
+            if mine.any():
+                value[mine] = model.dissimilarity(features[mine])
+    kept = value <= most
+    value = np.maximum(value, CLOSEST)
+    ends = (left[kept].astype(np.int32), right[kept].astype(np.int32))
+    return Edges(*ends, value[kept].astype(np.float32)), len(left)

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from supclust.cli.cluster import add_engine, engine_of
 from supclust.cli.edges.options import (
     alpha_asked,
     id_columns,
@@ -106,6 +107,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="table with id_a, id_b and constraint: must or cannot be in one cluster",
     )
     parser.add_argument("--tree", type=Path, help="table of all merges to write")
+    add_engine(parser)
     parser.set_defaults(run=run)
 
 
@@ -143,9 +145,10 @@ def run(options: argparse.Namespace) -> int:
         repeated=options.repeated,
         nodes=_nodes(options),
     )
-    constraints = _constraints(edges, options)
-    cut, missing = _cut(edges, options, alpha, thresholds, probability, missing, constraints)
-    forest = cluster_edges(edges, cut.alpha, max(cut.heights), missing, **constraints)
+    with engine_of(options) as engine:
+        more = {**_constraints(edges, options), "engine": engine}
+        cut, missing = _cut(edges, options, alpha, thresholds, probability, missing, more)
+        forest = cluster_edges(edges, cut.alpha, max(cut.heights), missing, **more)
     if options.tree is not None:
         merges = tree_columns(forest)
         write_table(options.tree, merges.schema, merges.to_batches(BATCH_ROWS))
@@ -197,9 +200,12 @@ def _cut(
     thresholds: dict[str, float],
     probability: bool,
     missing: Missing | None,
-    constraints: dict[str, Any],
+    more: dict[str, Any],
 ) -> tuple[_Cut, Missing]:
-    """Linkage and cuts, given or learned, and what missing pairs count."""
+    """Linkage and cuts, given or learned, and what missing pairs count.
+
+    ``more``: constraints and engine.
+    """
     from supclust.cluster.edges import default_missing, learn_linkage
 
     if alpha is not None:
@@ -219,7 +225,7 @@ def _cut(
         known_column(table, options.label, _LABELS),
     )
     labels = read_labels(table, id, label, edges)
-    learned = learn_linkage(edges, labels, missing, **constraints)
+    learned = learn_linkage(edges, labels, missing, **more)
     height = learned.best.threshold
     shown = f"probability {1.0 - height:.4g}" if probability else f"height {height:.4g}"
     print(

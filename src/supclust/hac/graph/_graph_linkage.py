@@ -21,7 +21,7 @@ from supclust.hac.graph.arrange import (
 from supclust.hac.graph.constraints import check_pairs, merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.hac.graph.merge_component import IGNORED, NEVER, NUMBER
-from supclust.hac.graph.merge_graph import make_rule, merge_graph
+from supclust.hac.graph.merge_graph import Merge, make_rule, merge_graph
 from supclust.hac.validation import as_floats
 
 Floats = NDArray[np.float64]
@@ -122,8 +122,9 @@ def link(
     must_link: ArrayLike | None = None,
     cannot_link: ArrayLike | None = None,
     span: tuple[float, float] | None = None,
+    merge: Merge = merge_graph,
 ) -> Forest:
-    """As `graph_linkage` for edges of `unique_edges` and an alpha."""
+    """As `graph_linkage` for edges of `unique_edges` and an alpha; ``merge``: `merge_graph`."""
     kind, absent, limit = _limits(alpha, missing, threshold)
     must, cannot = (
         check_pairs(must_link, n, "must_link"),
@@ -162,7 +163,7 @@ def link(
     if span is not None:
         low, high, most = min(low, span[0]), max(high, span[1]), _MOST_NODES
     rule = make_rule(alpha, low, high, most, kind, absent, limit)
-    pairs, heights, offsets = merge_graph(first, second, f, component, starts, order, group, rule)
+    pairs, heights, offsets = merge(first, second, f, component, starts, order, group, rule)
     reached = limit if threshold is None or threshold < limit else threshold
     return Forest(n, component, pairs, heights, offsets, reached)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from supclust.kernels import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Merges: TypeAlias = tuple[NDArray[np.int32], Floats, Ints]
+Merge: TypeAlias = Callable[..., Merges]
+"""`merge_graph`, or a function that computes the same elsewhere."""
 
 
 class Rule(NamedTuple):
@@ -64,7 +68,7 @@ def merge_graph(
     order: NDArray[np.int32],
     group: NDArray[np.int32],
     rule: Rule,
-) -> tuple[NDArray[np.int32], Floats, Ints]:
+) -> Merges:
     """Merge the clusters of every component greedily.
 
     Args:
