@@ -52,9 +52,9 @@ def make_data(folder: Path, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     spec = {"name": "mahalanobis", "kind": "vectors", "d": WIDTH}
     weights = {"weight": np.eye(WIDTH, dtype=np.float32)}
     record = {"records": {"layout": "records", "block": "block", "id": "id"}}
-    TrainedModel(spec, weights, "exp_alpha", tuple(names), "exp", ALPHA, HEIGHT, record).save(
-        folder / "model"
-    )
+    TrainedModel(
+        spec, weights, "exp_alpha", tuple(names), "exp", ALPHA, HEIGHT, record=record
+    ).save(folder / "model")
     return points, np.concatenate([[0], np.cumsum(sizes)])
 
 
