@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 EXTRAS = {
@@ -58,6 +59,13 @@ def extras_explained() -> Iterator[None]:
             f"this needs {library}, which is not installed. {install_hint(EXTRAS[library])}",
             name=error.name,
         ) from None
+
+
+def require(library: str) -> None:
+    """Raise, before the work begins, where an optional library is not installed."""
+    with extras_explained():
+        if find_spec(library) is None:
+            raise ModuleNotFoundError(f"No module named {library!r}", name=library)
 
 
 def attach(

@@ -13,6 +13,8 @@ import pytest
 from supclust._lazy import EXTRAS
 from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.model.trained import RECORDS, TrainedModel
+from supclust.resolve.fit import LAYOUT
+from supclust.resolve.pair_model import Logistic
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +74,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (block / "pairFeatures.csv").write_text(pairs, encoding="utf-8")
     edges = "id_a,id_b,probability\n1,2,0.9\n2,3,0.1\n"
     (made / "edges.csv").write_text(edges, encoding="utf-8")
+    save_model_of_a_bare_table(made)
     return made
+
+
+def save_model_of_a_bare_table(folder: Path) -> None:
+    """A pair model that needs no LightGBM to make, with the fields that clustering reads."""
+    comparisons = RecordComparisons((Comparison("name", "text"),))
+    names = comparisons.feature_names
+    model = Logistic(-np.ones(len(names)), 2.0)
+    about = {
+        "layout": LAYOUT,
+        "comparisons": comparisons.to_json(),
+        "columns": {"name": "text"},
+        "id": "id",
+        "block": None,
+        "label": "who",
+        "candidates": [{"rule": "first(name)"}],
+        "given": True,
+        "missing": 1.0,
+    }
+    cut = {"linkage": "exp", "alpha": -1.0, "threshold": 1.0}
+    made = TrainedModel(model.spec, model.weights, "pairs", names, **cut, record={RECORDS: about})
+    made.save(folder / "bare")
 
 
 PYTHON = (  # prints the second
@@ -91,6 +115,8 @@ COMMANDS = (
     ("cluster", "points.csv", "--model", "points", "-o", "a.csv"),
     ("cluster", "records.csv", "--model", "records", "-o", "b.parquet"),
     ("cluster", "blocks", "--model", "pairs", "-o", "c.npz"),
+    ("cluster", "records.csv", "--model", "bare", "-o", "e.csv"),
+    ("candidates", "records.csv", "--model", "bare"),
     ("edges", "edges.csv", "-o", "d.tsv"),
     ("explain", "records"),
     ("data", "list"),
@@ -98,7 +124,11 @@ COMMANDS = (
 
 REFUSED = (  # with the extra that they need
     (("fit", "records.csv", "--label", "who", "--block", "block", "-o", "model"), "train"),
+    (("fit", "records.csv", "--label", "who", "-o", "model"), "train"),
     (("report", "records", "-o", "page.html"), "report"),
+    (("train", "--help"), "experiment"),
+    (("reproduce", "faces"), "experiment"),
+    (("dashboard", "--dry-run"), "dashboard"),
     (("illustrate", "shapes", "-o", "out"), "train"),
 )
 

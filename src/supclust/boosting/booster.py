@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supclust._lazy import extras_explained
 from supclust.boosting.contributions import (
     LeafPaths,
     add_contributions,
@@ -137,7 +138,7 @@ def train_booster(
             threads for every node of a small tree takes longer than the work. The result does not
             depend on it.
     """
-    lightgbm = _lightgbm("training of boosted trees")
+    lightgbm = _lightgbm()
     rows = np.ascontiguousarray(X)
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
@@ -156,12 +157,8 @@ def train_booster(
     return Booster.from_text(lightgbm.train(settings, data).model_to_string())
 
 
-def _lightgbm(purpose: str) -> ModuleType:
-    try:
+def _lightgbm() -> ModuleType:
+    with extras_explained():
         import lightgbm
-    except ImportError:
-        raise ImportError(
-            f"{purpose.capitalize()} needs LightGBM: pip install 'supclust[train]'."
-        ) from None
     module: ModuleType = lightgbm
     return module

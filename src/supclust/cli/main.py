@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import supclust
 from supclust._lazy import MissingExtraError, extras_explained
-from supclust.data.errors import system_error
+from supclust.data.errors import flush_stdout, system_error
 
 COMMANDS = {
     "warmup": "compile the clustering kernels ahead of time, so that the first call is fast",
@@ -70,9 +70,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = int(options.run(options))
         sys.stdout.flush()
         return code
-    except SystemExit:  # of argparse, after --help
-        _flush()
-        raise
     except (ValueError, MissingExtraError) as error:
         print(f"supclust: error: {_printable(error)}", file=sys.stderr)
         return 2
@@ -80,28 +77,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Interrupted.", file=sys.stderr)
         return 130
     except BrokenPipeError:  # as in ``supclust data list | head -1``
-        _discard_stdout()
         return 1
     except (OSError, MemoryError, RuntimeError) as error:
         message = system_error(error)
         if message is None:
             raise
-        _flush()
         print(f"supclust: error: {_printable(message[0])}", file=sys.stderr)
         return message[1]
-
-
-def _flush() -> None:
-    """Write what is printed; a pipe that is closed, or a full disk, is no further error."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _discard_stdout()
-
-
-def _discard_stdout() -> None:
-    """Python flushes stdout once more when it exits; that must not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        flush_stdout()
 
 
 def _printable(message: object) -> str:

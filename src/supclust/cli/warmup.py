@@ -6,43 +6,74 @@ Kernels are compiled by real calls on small data, through the functions that the
 from __future__ import annotations
 
 import argparse
+import csv
+import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust._lazy import install_hint
+
 if TYPE_CHECKING:
     from supclust.data.block import Block, Kind
+    from supclust.data.records.comparisons import ColumnKind
+    from supclust.data.records.table import Records
 
-EXAMPLES = ("supclust warmup",)
+EXAMPLES = ("supclust warmup", "supclust warmup --all")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments: none."""
+    """Add the arguments."""
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="also what only large blocks, supclust.linkage of float32, supclust.hac.linkages, "
+        "losses and training in float64 use",
+    )
     parser.set_defaults(run=run)
 
 
-def run(_: argparse.Namespace) -> int:
-    """Use every compiled kernel once in both precisions, and print the seconds each took."""
-    calls: dict[str, Callable[[type], object]] = {
-        "single": _single,
-        "small": _small,
-        "large": _large,
-        "blocks": _blocks,
-        "training": _loss,
-        "tables": _tables,
-        "fit": _fit,
-    }
+def run(options: argparse.Namespace) -> int:
+    """Use the compiled kernels once, and print the seconds each part took."""
     start = time.perf_counter()
-    for name, call in calls.items():
-        for dtype in (np.float32, np.float64):
-            begin = time.perf_counter()
-            call(dtype)
-            print(f"{name:<9} {dtype.__name__}  {time.perf_counter() - begin:6.2f} s", flush=True)
+    for name, call, library in _parts(options.all):
+        begin = time.perf_counter()
+        if library is not None and find_spec(library) is None:
+            print(f"{name:<17} left out: needs {library}. {install_hint('train')}", flush=True)
+            continue
+        call()
+        print(f"{name:<17} {time.perf_counter() - begin:6.2f} s", flush=True)
     print(f"ready in {time.perf_counter() - start:.2f} s")
     return 0
+
+
+def _parts(everything: bool) -> list[tuple[str, Callable[[], object], str | None]]:
+    """Name, call, and the library that it needs: what commands use by default first."""
+    parts: list[tuple[str, Callable[[], object], str | None]] = [
+        ("linkage", partial(_linkage, np.float64), None),
+        ("cluster", _cluster, None),
+        ("cluster entities", _cluster_entities, None),
+        ("edges", _edges, None),
+        ("fit", partial(_fit, np.float32), "pytorch_lightning"),
+        ("fit entities", _fit_entities, "lightgbm"),
+    ]
+    if not everything:
+        return parts
+    parts += [("linkage float32", partial(_linkage, np.float32), None)]
+    for dtype in (np.float32, np.float64):
+        name = dtype.__name__
+        parts += [
+            (f"large {name}", partial(_large, dtype), None),
+            (f"linkages {name}", partial(_linkages, dtype), None),
+            (f"loss {name}", partial(_loss, dtype), "torch"),
+        ]
+    return [*parts, ("fit float64", partial(_fit, np.float64), "pytorch_lightning")]
 
 
 def _square(n: int, dtype: type) -> NDArray[np.floating]:
@@ -56,16 +87,7 @@ def _condensed(n: int, dtype: type) -> NDArray[np.floating]:
     return np.random.default_rng(0).random(n * (n - 1) // 2, dtype)
 
 
-def _single(dtype: type) -> None:
-    from supclust.hac import linkage
-    from supclust.hac.cpu.dispatch import SMALL
-
-    linkage(_square(64, dtype), "single")
-    rows, columns = np.triu_indices(SMALL + 100, 1)
-    linkage(_square(SMALL + 100, dtype)[rows, columns], "single")
-
-
-def _small(dtype: type) -> None:
+def _linkage(dtype: type) -> None:
     from supclust.hac import linkage
     from supclust.hac.cpu.dispatch import SMALL
 
@@ -75,17 +97,19 @@ def _small(dtype: type) -> None:
     inputs = (_square(64, dtype), infinite, _condensed(64, dtype))
     for distances in (*inputs, _square(SMALL, dtype), _condensed(SMALL, dtype)):
         linkage(distances, "exp", alpha=-1.0)
+    linkage(_square(64, dtype), "single")
 
 
 def _large(dtype: type) -> None:
     from supclust.hac import linkage
     from supclust.hac.cpu.dispatch import SMALL
 
-    linkage(_square(SMALL + 100, dtype), "exp", alpha=-1.0)
-    linkage(_condensed(SMALL + 100, dtype), "exp", alpha=-1.0)
+    for distances in (_square(SMALL + 100, dtype), _condensed(SMALL + 100, dtype)):
+        linkage(distances, "exp", alpha=-1.0)
+        linkage(distances, "single")
 
 
-def _blocks(dtype: type) -> None:
+def _linkages(dtype: type) -> None:
     from supclust.hac import linkages
 
     linkages([_square(64, dtype)] * 2, "average")
@@ -100,15 +124,13 @@ def _loss(dtype: type) -> None:
     torch.autograd.grad(explink_loss(distances, torch.arange(12) % 3, -1.0), distances)
 
 
-def _tables(dtype: type) -> None:
-    """Cluster points and records (float32), or edges (float64), in small and in large blocks."""
+def _cluster() -> None:
+    """Cluster points and records, in small and in large blocks."""
     from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records
+    from supclust.cut.rule import expected_shares, learned_merges, merge_features, no_rule
     from supclust.data.records.comparisons import Comparison, RecordComparisons
     from supclust.hac.cpu.dispatch import SMALL
 
-    if dtype is np.float64:
-        _edges()
-        return
     sizes = (3, SMALL)
     starts, cut = np.cumsum([0, *sizes]), Cut(-1.0, 1.0)
     n = int(starts[-1])
@@ -121,6 +143,65 @@ def _tables(dtype: type) -> None:
     both.block_features(records, np.arange(3))
     weight = np.ones(len(both.feature_names), np.float32)
     flat_records(records, both.layout(), starts, weight, 0.0, cut)
+    children, rule = np.array([[0, 1], [2, 3]]), no_rule()
+    learned_merges(children, np.arange(2.0), rule)
+    expected_shares(merge_features(children, np.arange(2.0), 0.0, 1.0), rule.trees)
+
+
+def _cluster_entities() -> None:
+    """Candidates of a table without blocks, their scores by both pair models, and the graph."""
+    from supclust.boosting.score import score_rows
+    from supclust.cut.rule import no_rule
+    from supclust.data.records.learning import learn_comparisons
+    from supclust.resolve.candidates import Candidates
+    from supclust.resolve.fit import key_table
+    from supclust.resolve.graph_cut import cluster_graph
+    from supclust.resolve.keys import PREDICATES
+    from supclust.resolve.pair_model import Logistic
+    from supclust.resolve.rules import Predicate, Rule
+    from supclust.resolve.scoring import Compared, score_candidates
+    from supclust.resolve.training_pairs import count_pairs
+
+    records = _entities()
+    keys = key_table(records)
+    rules = [Rule((Predicate("name", name), Predicate("code"))) for name in PREDICATES]
+    candidates = Candidates.of(keys, rules)
+    count_pairs(candidates, records.labels)
+    left, right = np.array([[0, 1], [2, 3]])
+    comparisons = learn_comparisons(records.kinds, records.values, left, right)
+    table = Compared(comparisons, comparisons.encode(records.values))
+    features = table.features(left, right, nan=True)
+    score_rows(features, no_rule().trees, np.empty(2))
+    edges = score_candidates(candidates, table, [Logistic(np.ones(features.shape[1]), 0.0)])
+    cluster_graph(edges, records.n, -1.0, np.inf, np.array([[0, 1]]), np.array([[2, 3]]))
+
+
+def _fit_entities() -> None:
+    """Learn from a table without blocks."""
+    from supclust.resolve.fit import TableOptions, fit_table
+
+    fit_table(_entities(), TableOptions())
+
+
+def _entities() -> Records:
+    """A table with two records of each of ten entities, and a column of every kind."""
+    from supclust.data.records.table import ColumnChoice, read_records
+
+    kinds: dict[str, ColumnKind] = {"name": "text", "notes": "document", "code": "code"}
+    kinds |= {"tags": "list", "born": "date", "size": "number", "place": "coordinates"}
+    letters = np.random.default_rng(0).choice(list("aeiklmnorstu"), (20, 6))
+    words = ["".join(row) for row in letters]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["who", *kinds])
+            for i in range(20):
+                k = i // 2
+                name = f"{words[i]} {words[k]}"
+                values = (name, f"{name} {words[0]}", f"1234{k}", f"{words[k]};{words[i]}")
+                writer.writerow([k, *values, f"19{60 + k}-01-0{1 + i % 2}", i, f"{k}.5,7.{i}"])
+        return read_records(path, ColumnChoice("who", kinds=kinds))
 
 
 def _edges() -> None:
@@ -142,12 +223,8 @@ def _edges() -> None:
 
 def _fit(dtype: type) -> None:
     """Train on points and on pair features for one epoch in this precision, and choose a cut."""
-    from supclust.cut.rule import expected_shares, learned_merges, merge_features, no_rule
     from supclust.model.fit import FitOptions, fit_model
 
-    children, rule = np.array([[0, 1], [2, 3]]), no_rule()
-    learned_merges(children, np.arange(2.0), rule)
-    expected_shares(merge_features(children, np.arange(2.0), 0.0, 1.0), rule.trees)
     kinds: tuple[Kind, ...] = ("vectors", "pairs")
     options = FitOptions(precision=8 * np.dtype(dtype).itemsize, recipe={"max_epochs": 1})
     for kind in kinds:

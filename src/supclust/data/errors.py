@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import sys
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -54,6 +56,15 @@ def system_error(error: BaseException) -> tuple[str, int] | None:
             f"{reason}. Free some space, or choose another output, and run the same command again."
         ), 1
     return f"{reason}. Choose another path.", 1 if error.errno == errno.EIO else 2
+
+
+def flush_stdout() -> None:
+    """Write what is printed; a closed pipe (``| head``) or a full disk is no further error."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # Python flushes stdout once more when it exits; that must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def require_file(path: str | Path) -> Path:

@@ -20,6 +20,7 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, flag_override
 
+from supclust.data.errors import flush_stdout
 from supclust.experiment.checks import (
     INTERRUPTED,
     check_config,
@@ -93,12 +94,17 @@ def run(cfg: DictConfig) -> float | None:
 def launch(main: Callable[[], Any]) -> None:
     """Call a ``hydra.main`` function and turn its errors into messages and exit codes.
 
-    Wrong usage: one message and exit code 2. Ctrl-C: one message and 130.
+    Wrong usage: one message and exit code 2. Ctrl-C: one message and 130. A closed pipe, as in
+    ``train.py --help | head -1``: 1.
     """
+    logging.raiseExceptions = False  # else a line that cannot be logged is a traceback
     full_error = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # else Hydra prints every error itself and exits with 1
     try:
         main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(1)
     except KeyboardInterrupt:
         for callback in [*_running]:
             callback.stop()
@@ -112,6 +118,8 @@ def launch(main: Callable[[], Any]) -> None:
         for callback in [*_running]:
             callback.conclude()
         sys.exit(code)
+    finally:
+        flush_stdout()
 
 
 class SweepCallback(Callback):

@@ -236,4 +236,4 @@ except ImportError as error:
     done = subprocess.run(
         [sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True
     )
-    assert done.stdout.count("needs LightGBM: pip install 'supclust[train]'.") == 1
+    assert done.stdout.count("needs lightgbm, which is not installed. Install it with: pip") == 1

@@ -140,6 +140,8 @@ def test_odd_members_and_types(inputs: Inputs, tmp_path: Path) -> None:
         ("data list >/dev/full", 1, "No space left on device"),
         ("--help | true; exit ${PIPESTATUS[0]}", 0, ""),
         ("data list | true; exit ${PIPESTATUS[0]}", 1, ""),
+        ("train --help | true; exit ${PIPESTATUS[0]}", 1, ""),
+        ("train --info | true; exit ${PIPESTATUS[0]}", 1, ""),
     ],
 )
 def test_closed_and_full_streams(words: str, code: int, message: str) -> None:

@@ -130,15 +130,18 @@ def test_a_closed_pipe_is_exit_code_1_without_a_traceback() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+DEFAULT = ("linkage", "cluster", "cluster entities", "edges", "fit", "fit entities")
+
+
 @pytest.mark.timeout(400)  # where nothing is compiled yet
 def test_warmup_uses_every_kernel_in_both_precisions(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert cli.main(["warmup"]) == 0
+    assert cli.main(["warmup", "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines[:-1]] == [
-        [kernel, dtype]
-        for kernel in ("single", "small", "large", "blocks", "training", "tables", "fit")
-        for dtype in ("float32", "float64")
+    both = [f"{part} float{bits}" for bits in (32, 64) for part in ("large", "linkages", "loss")]
+    assert [line[:17].strip() for line in lines[:-1]] == [
+        *(*DEFAULT, "linkage float32", *both, "fit float64")
     ]
+    assert all(line.endswith(" s") for line in lines)
     assert lines[-1].startswith("ready in ")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supclust._lazy import require
 from supclust.cli.fit.bare_table import (
     configure_table,
     fit_bare_table,
@@ -137,9 +138,11 @@ def run(options: argparse.Namespace) -> int:
     check("--seed", Natural, options.seed)
     _check_output(options.output)
     if options.label is not None and is_bare_table(options):
+        require("lightgbm")
         bare = fit_bare_table(options)
         if bare is not None:
             return _finish(bare, options.output, learned_lines(bare))
+    require("pytorch_lightning")
     data = _read(options)
     print("\n".join(data.described), flush=True)
     _hint_units(data, options.scale)
