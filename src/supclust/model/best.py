@@ -52,7 +52,10 @@ from supclust.objectives.closed_form import (
 Weights = dict[str, NDArray[Any]]
 Fitted = Matrix | LinearScore
 STEEPEST = 60.0  # a learned alpha starts from a finite number
-GUARD_ENTRIES = 200_000  # of all matrices of a fold that compares trained with closed form
+GUARD_ENTRIES = {"vectors": 200_000, "pairs": 1_500_000}
+"""Of the matrices of either side of a fold that compares trained with closed form."""
+GUARD_POINTS = {"vectors": 300, "pairs": 600}
+"""Of one block there."""
 PAIR_MARGIN = 0.5
 
 
@@ -140,7 +143,7 @@ def fit_best(
 
 def _fit_stacked(part: DatasetSplit, options: FitOptions) -> BestFit:
     """Boosted trees of the training blocks, then the linear stage on log odds out of fold."""
-    booster = boosted_pairs(labelled_pairs(part.train), options.seed)
+    booster = boosted_pairs(part.train, options.seed)
     logits = out_of_fold(part.train, options.seed)
     train = [with_logit(block, one) for block, one in zip(part.train, logits, strict=True)]
     dev = [with_logit(block, booster.predict_raw(pair_features(block))) for block in part.dev]
@@ -219,10 +222,16 @@ def _guard(
 
 
 def _verdict(start: Start, closed: list[float], trained: list[float]) -> dict[str, Any]:
-    """Few weights (pairs): trained unless clearly worse. A whole map: only if clearly better."""
-    if start.name in ("logistic", "logit"):
+    """Few weights (pairs): trained unless clearly worse. A whole map: only if clearly better.
+
+    The linear stage on boosted trees: if it is better, because the trees are a model of their own.
+    """
+    if start.name == "logistic":
         result = compare(closed, trained)
         ship = "closed form" if result.is_clear else "trained"
+    elif start.name == "logit":
+        result = compare(trained, closed)
+        ship = "trained" if result.mean > 0 else "closed form"
     else:
         result = compare(trained, closed)
         ship = "trained" if result.is_clear else "closed form"
@@ -238,10 +247,26 @@ def _verdict(start: Start, closed: list[float], trained: list[float]) -> dict[st
 
 
 def _small(fold: Fold) -> Fold:
-    """A fold whose matrices have about `GUARD_ENTRIES` entries; large blocks lose clusters."""
-    limits = [min(max(math.isqrt(GUARD_ENTRIES // len(side)), 40), 300) for side in fold]
-    return Fold(*(tuple(sampled(b, limit) for b in side)
-                  for side, limit in zip(fold, limits, strict=True)))  # fmt: skip
+    """A fold of about `GUARD_ENTRIES`: of many blocks some, of a large block some clusters.
+
+    The blocks that stay are whole where that is possible: how a linkage and a cut do on a few
+    points of a block says little about the block.
+    """
+    return Fold(*(_some(side) for side in fold))
+
+
+def _some(side: Sequence[Block]) -> tuple[Block, ...]:
+    kind = side[0].kind
+    order = np.random.default_rng(len(side)).permutation(len(side))
+    chosen: list[Block] = []
+    left = GUARD_ENTRIES[kind]
+    for i in order:
+        block = sampled(side[i], GUARD_POINTS[kind])
+        if len(chosen) >= 2 and block.n**2 > left:
+            continue
+        chosen.append(block)
+        left -= block.n**2
+    return tuple(chosen)
 
 
 class Training:

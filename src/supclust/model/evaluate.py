@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from zlib import crc32
@@ -23,6 +23,7 @@ from supclust.model.cuts import (
     cut_of,
     scores,
 )
+from supclust.model.stacked import distances_as_unseen
 from supclust.model.trained import TrainedModel
 
 MATRIX_ENTRIES = 8_000_000  # of the dissimilarities held at once, unless one block has more
@@ -66,7 +67,7 @@ def evaluate(
     alphas = {method: _alpha_of(method, alpha) for method in methods}
     cutting = {method: value for method, value in alphas.items() if value is not None}
     built = {
-        "train": trees(model, parts.train, cutting) if cut != "dev" else {},
+        "train": training_trees(model, parts, cutting, seed) if cut != "dev" else {},
         "dev": trees(model, parts.dev, cutting),
         "test": trees(model, parts.test, alphas, seed=seed, split=split),
     }
@@ -83,8 +84,28 @@ def evaluate(
     }
 
 
+def training_trees(
+    model: TrainedModel, parts: DatasetSplit, alphas: Alphas, seed: int
+) -> dict[str, list[ScoredTree]]:
+    """Trees of the training blocks as if the model had not seen them, so that a cut suits new ones.
+
+    Of boosted trees with one training block, which cannot be held out, there are none if there are
+    dev blocks to choose a cut on.
+    """
+    if model.spec["name"] == "stacked" and len(parts.train) < 2 and parts.dev:
+        return {method: [] for method in alphas}
+    distances = distances_as_unseen(model, parts.train, seed)
+    return trees(model, parts.train, alphas, distances=distances)
+
+
 def trees(
-    model: TrainedModel, blocks: Sequence[Block], alphas: Alphas, *, seed: int = 0, split: int = 0
+    model: TrainedModel,
+    blocks: Sequence[Block],
+    alphas: Alphas,
+    *,
+    seed: int = 0,
+    split: int = 0,
+    distances: Callable[[Block], NDArray[np.floating[Any]]] | None = None,
 ) -> dict[str, list[ScoredTree]]:
     """Trees of blocks under every linkage; dissimilarities are computed once.
 
@@ -94,13 +115,16 @@ def trees(
         alphas: of every linkage.
         seed: of random and sparsest-cut trees.
         split: number of the split, which random trees depend on.
+        distances: of a block. Default: those of the model.
 
     Returns:
         Per linkage, the trees, largest block first.
     """
+    if distances is None:
+        distances = distances_as_unseen(model, (), seed)
     scored: dict[str, list[ScoredTree]] = {method: [] for method in alphas}
     for group in _groups(sorted(blocks, key=lambda block: -block.n)):
-        squares = [model.distances(block.features) for block in group]
+        squares = [distances(block) for block in group]
         for method, alpha in alphas.items():
             if alpha is not None:
                 built = linkages(squares, "exp", alpha=alpha)
@@ -138,7 +162,8 @@ def choose_cut(
     alphas = {"exp": model.alpha}
     held_out = trees(model, dev, alphas)["exp"]
     needed = cut != "dev" or not dev
-    fitted = trees(model, train, alphas)["exp"] if needed else []
+    parts = DatasetSplit(tuple(train), tuple(dev), ())
+    fitted = training_trees(model, parts, alphas, seed)["exp"] if needed else []
     folds = cluster_folds(model, train, dev, model.alpha, seed) if cut == "auto" else None
     chosen = cut_of(cut, fitted, held_out, folds, seed=seed)
     facts = {**chosen.facts, "ceiling": ceiling_of(held_out or fitted)}

@@ -206,7 +206,7 @@ def _computed(
     weights = _in_precision(baseline.fit(part.train), options)
     spec = spec_of_name(baseline.dissimilarity, kind, len(feature_names))
     model = TrainedModel(spec, weights, baseline.name, tuple(feature_names))
-    alpha = choose_alpha(model, [*part.train, *part.dev])
+    alpha = choose_alpha(model, part.train, part.dev, options.seed)
     record = {"split": split, "splits_together": 1, "epochs": 0, "alpha": alpha, **curves([], 0)}
     return replace(model, record={**record, "seconds": time.perf_counter() - start})
 

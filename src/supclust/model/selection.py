@@ -16,6 +16,7 @@ from supclust.data.block import Block, encode_labels
 from supclust.hac import linkages
 from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
 from supclust.metrics.threshold import best_of_curve, curve_from_merges
+from supclust.model.stacked import distances_as_unseen
 from supclust.model.trained import TrainedModel
 
 ALPHAS = (-math.inf, -60.0, -30.0, -20.0, -15.0, -11.0, -8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0,
@@ -81,12 +82,23 @@ def smoothed(values: Floats) -> Floats:
     return (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
 
 
-def choose_alpha(model: TrainedModel, blocks: Sequence[Block]) -> float:
-    """The alpha of the grid with the best trees of labelled blocks."""
-    blocks = [sampled(block) for block in blocks if block.n > 1]
+def choose_alpha(
+    model: TrainedModel, train: Sequence[Block], dev: Sequence[Block] = (), seed: int = 0
+) -> float:
+    """The alpha of the grid with the best trees of labelled blocks.
+
+    Args:
+        model: without linkage.
+        train: the blocks that it was trained on.
+        dev: others.
+        seed: of folds, see `distances_as_unseen`.
+    """
+    train = [sampled(block) for block in train if block.n > 1]
+    blocks = [*train, *(sampled(block) for block in dev if block.n > 1)]
     if not blocks:
         return 0.0
-    squares = [model.distances(block.features) for block in blocks]
+    distances = distances_as_unseen(model, train, seed)
+    squares = [distances(block) for block in blocks]
     unit = unit_of(squares, model.kind)
     grid = score_grid(squares, [block.labels for block in blocks], unit)
     return ALPHAS[int(np.argmax(grid.total))] / unit

@@ -18,7 +18,7 @@ Matrix = NDArray[np.float64]
 POWERS = {"euclidean": 0.0, "half whitening": 0.5, "whitening": 1.0}
 """Closed-form maps W^(-p/2) of the within-cluster covariance W, by name."""
 _SAMPLE = 1000  # points of a block in the mean of its distances
-_PAIRS = 1_000_000  # pairs that a regression reads; above, every k-th
+_PAIRS = 1_000_000  # pairs that a regression reads; of more, a sample
 
 
 class Scatter(NamedTuple):
@@ -131,21 +131,38 @@ def pair_features(block: Block) -> NDArray[np.floating]:
     return np.abs(block.features[i] - block.features[j])
 
 
-def labelled_pairs(blocks: Sequence[Block]) -> LabelledPairs:
-    """Every pair of every block, or every k-th where there are more than a million."""
+def labelled_pairs(blocks: Sequence[Block], limit: int = _PAIRS) -> LabelledPairs:
+    """Every pair of every block, or a sample that stands for them.
+
+    Pairs within clusters are few and say most, so they are kept as far as they fill half of the
+    limit; of the others every k-th is kept and weighs k times as much.
+
+    Args:
+        blocks: with labels.
+        limit: number of pairs from which a sample is taken.
+    """
     several = [block for block in blocks if block.n > 1]
-    step = -(-sum(block.n * (block.n - 1) // 2 for block in several) // _PAIRS)
+    apart = [_across(block.labels) for block in several]
+    total, within = sum(map(len, apart)), sum(int(np.count_nonzero(~one)) for one in apart)
+    step_within = -(-within // (limit // 2)) if total > limit else 1
+    step_across = -(-(total - within) // (limit - within // step_within)) if total > limit else 1
     features, across, weights = [], [], []
-    for block in several:
-        i, j = np.triu_indices(block.n, 1)
-        apart = (block.labels[i] != block.labels[j])[::step]
-        features.append(pair_features(block)[::step])
-        across.append(apart)
-        weights.append(np.full(len(apart), 1 / len(apart)))
+    for block, one in zip(several, apart, strict=True):
+        sides = np.flatnonzero(~one)[::step_within], np.flatnonzero(one)[::step_across]
+        kept = np.sort(np.concatenate(sides))
+        features.append(pair_features(block)[kept])
+        across.append(one[kept])
+        weights.append(np.where(one[kept], step_across, step_within) / len(one))
     weight = np.concatenate(weights)
     return LabelledPairs(
         np.concatenate(features), np.concatenate(across), weight * (len(weight) / weight.sum())
     )
+
+
+def _across(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(e,) whether the two points of every pair, in condensed order, have different labels."""
+    i, j = np.triu_indices(len(labels), 1)
+    return np.asarray(labels[i] != labels[j])
 
 
 def logistic_score(pairs: LabelledPairs, l2: float = 1.0) -> LinearScore:
