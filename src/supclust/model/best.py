@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 from torch import nn
 
+from supclust.cut import best_threshold
 from supclust.data.block import Block, Kind
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.from_start import LinearFromStart, MapFromStart
 from supclust.hac import linkages
-from supclust.metrics.threshold import best_threshold
 from supclust.model.options import FitOptions, objective_factory, step_unit
 from supclust.model.recipe import complete_recipe, make_recipe
 from supclust.model.selection import (
@@ -170,7 +170,7 @@ def best_map(part: DatasetSplit, seed: int) -> Start:
     scores: dict[str, NDArray[np.float64]] = {}
     for fold in halvings(part.train, part.dev, seed):
         held_out = [sampled(block, 600) for block in fold.held_out if block.n > 1]
-        labels = [block.labels for block in held_out]
+        labels = [block.known_labels for block in held_out]
         for name, matrix in closed_form_maps(fold.fit).items():
             grid = score_grid([square_of(matrix, block) for block in held_out], labels, 1.0)
             scores[name] = scores.get(name, 0.0) + grid.total
@@ -189,7 +189,7 @@ def logistic_start(part: DatasetSplit, seed: int) -> Start:
 def _start_with_alpha(name: str, part: DatasetSplit) -> Start:
     blocks = [sampled(block) for block in (*part.train, *part.dev) if block.n > 1]
     fitted = Start(name, 0.0).fit(part.train)
-    grid = score_grid([square_of(fitted, b) for b in blocks], [b.labels for b in blocks], 1.0)
+    grid = score_grid([square_of(fitted, b) for b in blocks], [b.known_labels for b in blocks], 1.0)
     return Start(name, ALPHAS[int(np.argmax(grid.total))])
 
 
@@ -212,7 +212,7 @@ def _guard(
         )
         for place, (i, fold) in enumerate(units):
             blocks = [block for block in fold.held_out if block.n > 1]
-            labels = [block.labels for block in blocks]
+            labels = [block.known_labels for block in blocks]
             trained = training.fitted(place)
             alpha = training.alpha(place, DatasetSplit(fold.fit, (), ()))
             for side, (form, a) in enumerate([(fitted[place], starts[i].alpha), (trained, alpha)]):
@@ -296,7 +296,7 @@ class Training:
             return float(self.objective.alpha.detach()[place])
         blocks = [sampled(block) for block in (*part.train, *part.dev) if block.n > 1]
         squares = [square_of(self.fitted(place), block) for block in blocks]
-        grid = score_grid(squares, [block.labels for block in blocks], 1.0)
+        grid = score_grid(squares, [block.known_labels for block in blocks], 1.0)
         return ALPHAS[int(np.argmax(grid.total))]
 
 
@@ -348,7 +348,8 @@ def _cut(matrix: Fitted, part: DatasetSplit, alpha: float) -> float:
     """Height of the best cut of the training trees: what tau refers to."""
     blocks = [block for block in part.train if block.n > 1]
     trees = linkages([square_of(matrix, block) for block in blocks], "exp", alpha=alpha)
-    height = best_threshold(zip(trees, (b.labels for b in blocks), strict=True)).threshold
+    labels = [block.known_labels for block in blocks]
+    height = best_threshold(list(zip(trees, labels, strict=True))).threshold
     return height if math.isfinite(height) and height > 0 else 1.0
 
 

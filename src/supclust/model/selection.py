@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.cut.counts import labelled_merge_pairs
 from supclust.data.block import Block, encode_labels
 from supclust.hac import linkages
-from supclust.metrics.purity import mean_purity, merge_pairs, purity_from_merges
+from supclust.metrics.purity import mean_purity, purity_from_merges
 from supclust.metrics.threshold import best_of_curve, curve_from_merges
 from supclust.model.stacked import distances_as_unseen
 from supclust.model.trained import TrainedModel
@@ -52,13 +54,13 @@ def score_grid(squares: Squares, labels: Sequence[NDArray[np.int64]], unit: floa
 
     Args:
         squares: dissimilarities of every block.
-        labels: true clusters of every block.
+        labels: true clusters of every block, -1 for strangers.
         unit: of the dissimilarities.
     """
     purity, f1 = [], []
     for alpha in ALPHAS:
         trees = linkages(squares, "exp", alpha=alpha / unit)
-        merges = [merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
+        merges = [labelled_merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
         purity.append(mean_purity(map(purity_from_merges, merges)).mean)
         f1.append(best_of_curve(curve_from_merges(merges)).f1)
     return Grid(np.array(purity), np.array(f1))
@@ -67,7 +69,7 @@ def score_grid(squares: Squares, labels: Sequence[NDArray[np.int64]], unit: floa
 def score_trees(squares: Squares, labels: Sequence[NDArray[np.int64]], alpha: float) -> float:
     """Purity plus half of the best F1 of blocks under one alpha."""
     trees = linkages(squares, "exp", alpha=alpha)
-    merges = [merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
+    merges = [labelled_merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
     purity = mean_purity(map(purity_from_merges, merges)).mean
     return float(np.nan_to_num(purity)) + best_of_curve(curve_from_merges(merges)).f1 / 2
 
@@ -100,7 +102,7 @@ def choose_alpha(
     distances = distances_as_unseen(model, train, seed)
     squares = [distances(block) for block in blocks]
     unit = unit_of(squares, model.kind)
-    grid = score_grid(squares, [block.labels for block in blocks], unit)
+    grid = score_grid(squares, [block.known_labels for block in blocks], unit)
     return ALPHAS[int(np.argmax(grid.total))] / unit
 
 
@@ -152,7 +154,10 @@ def pooled(train: Sequence[Block], dev: Sequence[Block]) -> list[Block]:
         labels, cluster_names = encode_labels(names)
         ids = tuple(f"{k}/{point}" for k, block in enumerate(blocks) for point in block.ids)
         features = np.concatenate([block.features for block in blocks])
-        return [Block("train and dev", ids, labels, "vectors", features, cluster_names)]
+        marked = any(block.strangers is not None for block in blocks)
+        marks = np.concatenate([block.known_labels < 0 for block in blocks]) if marked else None
+        whole = Block("train and dev", ids, labels, "vectors", features, cluster_names)
+        return [replace(whole, strangers=marks)]
     return blocks
 
 

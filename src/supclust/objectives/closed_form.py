@@ -41,7 +41,10 @@ def scatter_of(blocks: Sequence[Block]) -> Scatter:
         centres = sums / sizes[:, None]
         # A point alone in its cluster says nothing about the spread of a cluster.
         residuals.append((points - centres[block.labels])[sizes[block.labels] > 1])
-        means.append(centres - centres.mean(axis=0))
+        if block.strangers is not None:  # they are not clusters
+            centres = centres[np.unique(block.labels[~block.strangers])]
+        if len(centres):
+            means.append(centres - centres.mean(axis=0))
     return Scatter(_covariance(np.concatenate(residuals)), np.concatenate(means))
 
 
@@ -142,27 +145,33 @@ def labelled_pairs(blocks: Sequence[Block], limit: int = _PAIRS) -> LabelledPair
         limit: number of pairs from which a sample is taken.
     """
     several = [block for block in blocks if block.n > 1]
-    apart = [_across(block.labels) for block in several]
-    total, within = sum(map(len, apart)), sum(int(np.count_nonzero(~one)) for one in apart)
-    step_within = -(-within // (limit // 2)) if total > limit else 1
-    step_across = -(-(total - within) // (limit - within // step_within)) if total > limit else 1
-    features, across, weights = [], [], []
-    for block, one in zip(several, apart, strict=True):
-        sides = np.flatnonzero(~one)[::step_within], np.flatnonzero(one)[::step_across]
-        kept = np.sort(np.concatenate(sides))
-        features.append(pair_features(block)[kept])
-        across.append(one[kept])
-        weights.append(np.where(one[kept], step_across, step_within) / len(one))
+    sides = [_known_pairs(block) for block in several]
+    within, across = (sum(len(side[k]) for side in sides) for k in (0, 1))
+    steps = (1, 1)
+    if within + across > limit:
+        step = -(-within // (limit // 2)) or 1
+        steps = (step, -(-across // (limit - within // step)))
+    features, apart, weights = [], [], []
+    for block, side in zip(several, sides, strict=True):
+        kept = [pairs[::step] for pairs, step in zip(side, steps, strict=True)]
+        order = np.argsort(np.concatenate(kept), kind="stable")
+        features.append(pair_features(block)[np.concatenate(kept)[order]])
+        apart.append(np.repeat([False, True], list(map(len, kept)))[order])
+        total = max(len(side[0]) + len(side[1]), 1)
+        weights.append(np.repeat(np.divide(steps, total), list(map(len, kept)))[order])
     weight = np.concatenate(weights)
-    return LabelledPairs(
-        np.concatenate(features), np.concatenate(across), weight * (len(weight) / weight.sum())
+    scale = len(weight) / (weight.sum() or 1.0)
+    return LabelledPairs(np.concatenate(features), np.concatenate(apart), weight * scale)
+
+
+def _known_pairs(block: Block) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs, in condensed order, within clusters and across; not those of two strangers."""
+    i, j = np.triu_indices(block.n, 1)
+    across = block.labels[i] != block.labels[j]
+    known = (
+        across if block.strangers is None else across & ~(block.strangers[i] & block.strangers[j])
     )
-
-
-def _across(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(e,) whether the two points of every pair, in condensed order, have different labels."""
-    i, j = np.triu_indices(len(labels), 1)
-    return np.asarray(labels[i] != labels[j])
+    return np.flatnonzero(~across), np.flatnonzero(known)
 
 
 def logistic_score(pairs: LabelledPairs, l2: float = 1.0) -> LinearScore:

@@ -12,9 +12,16 @@ import pytest
 
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
+from supclust.hac import linkages
+from supclust.model.evaluate import training_trees
 from supclust.model.fit import FitOptions, fit_model, fit_splits
 from supclust.model.folder import read_model
-from supclust.model.stacked import out_of_fold, stacked_contributions, stacked_scores
+from supclust.model.stacked import (
+    distances_as_unseen,
+    out_of_fold,
+    stacked_contributions,
+    stacked_scores,
+)
 from training_blocks import block_of, pair_block
 
 NAMES = tuple("abcd")
@@ -98,6 +105,29 @@ def test_logits_are_out_of_fold_by_block() -> None:
     in_sample = separation([stacked_scores(boosted.weights, b.features) for b in made])
     assert in_sample > 0.5  # learned by heart
     assert abs(separation(out_of_fold(made, 0))) < 0.15  # nothing to learn, nothing leaked
+
+
+def test_alpha_and_cut_are_chosen_on_trees_that_have_not_seen_the_block() -> None:
+    split = part()
+    (model,) = fit_splits([split], NAMES, FitOptions(objective="boosted"))
+    unseen = distances_as_unseen(model, split.train, 0)
+    for block, logits in zip(split.train, out_of_fold(split.train, 0), strict=True):
+        found = unseen(block)[np.triu_indices(block.n, 1)]
+        np.testing.assert_allclose(found, logits, rtol=1e-5)
+        assert not np.allclose(found, stacked_scores(model.weights, block.features))
+    for block in split.test:
+        np.testing.assert_array_equal(unseen(block), model.distances(block.features))
+    trees = training_trees(model, split, {"exp": 0.0}, 0)["exp"]
+    heights = {one.block: one.tree[:, 2] for one in trees}
+    (tree,) = linkages([unseen(split.train[0])], "exp", alpha=0.0)
+    np.testing.assert_allclose(heights[split.train[0].name], tree[:, 2])
+
+
+def test_one_training_block_does_not_choose_the_cut_of_its_own_trees() -> None:
+    whole = part()
+    alone = DatasetSplit(whole.train[:1], whole.dev, ())
+    (model,) = fit_splits([alone], NAMES, FitOptions(objective="boosted"))
+    assert training_trees(model, alone, {"exp": 0.0}, 0) == {"exp": []}
 
 
 def test_contributions_add_up_to_the_dissimilarity() -> None:

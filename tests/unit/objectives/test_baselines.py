@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,30 @@ def test_blocks_weigh_the_same_in_logistic_regression() -> None:
         found, weights=pairs.weight
     ) ** 2 == pytest.approx(1.0, rel=1e-4)
     np.testing.assert_allclose(found, odds * (found.std() / odds.std()), rtol=1e-3, atol=1e-3)
+
+
+def test_a_sample_of_pairs_keeps_those_within_clusters_and_their_weights() -> None:
+    rng = np.random.default_rng(1)
+    blocks = [pair_block("small", rng, (2, 2)), pair_block("large", rng, (9, 8, 7, 6, 5, 4))]
+    whole, some = labelled_pairs(blocks), labelled_pairs(blocks, limit=400)
+    assert len(some.across) <= 410 < len(whole.across)
+    assert np.count_nonzero(~some.across) == np.count_nonzero(~whole.across)
+    for pairs in (whole, some):
+        share = pairs.weight[pairs.across].sum() / pairs.weight.sum()
+        assert share == pytest.approx(
+            whole.weight[whole.across].sum() / len(whole.across), rel=0.02
+        )
+    rows = {row.tobytes() for row in whole.features}
+    assert all(row.tobytes() in rows for row in some.features)
+
+
+def test_pairs_of_two_strangers_are_not_known() -> None:
+    labels, strangers = np.array([0, 0, 1, 2]), np.array([False, False, True, True])
+    features = np.arange(6.0)[:, None]
+    block = replace(block_of("a", labels, "pairs", features), strangers=strangers)
+    pairs = labelled_pairs([block])
+    assert pairs.features[:, 0].tolist() == [0, 1, 2, 3, 4]  # all but the last, strangers 2 and 3
+    assert pairs.across.tolist() == [False, True, True, True, True]
 
 
 def test_euclidean_learns_nothing_but_linkage_and_cut(points: list[Block]) -> None:
