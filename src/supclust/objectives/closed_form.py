@@ -138,7 +138,7 @@ def labelled_pairs(blocks: Sequence[Block], limit: int = _PAIRS) -> LabelledPair
     """Every pair of every block, or a sample that stands for them.
 
     Pairs within clusters are few and say most, so they are kept as far as they fill half of the
-    limit; of the others every k-th is kept and weighs k times as much.
+    limit; of the others every k-th is kept and stands for k.
 
     Args:
         blocks: with labels.
@@ -157,8 +157,9 @@ def labelled_pairs(blocks: Sequence[Block], limit: int = _PAIRS) -> LabelledPair
         order = np.argsort(np.concatenate(kept), kind="stable")
         features.append(pair_features(block)[np.concatenate(kept)[order]])
         apart.append(np.repeat([False, True], list(map(len, kept)))[order])
-        total = max(len(side[0]) + len(side[1]), 1)
-        weights.append(np.repeat(np.divide(steps, total), list(map(len, kept)))[order])
+        total = len(side[0]) + len(side[1])
+        each = [len(a) / (max(len(b), 1) * total) for a, b in zip(side, kept, strict=True)]
+        weights.append(np.repeat(each, list(map(len, kept)))[order])
     weight = np.concatenate(weights)
     scale = len(weight) / (weight.sum() or 1.0)
     return LabelledPairs(np.concatenate(features), np.concatenate(apart), weight * scale)
