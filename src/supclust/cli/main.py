@@ -25,7 +25,7 @@ COMMANDS = {
     "cluster": "cluster records with a model",
     "candidates": "show or export the pairs that a model of a bare table compares",
     "edges": "cluster a list of scored pairs",
-    "explain": "say what a model has learned",
+    "explain": "say what a model has learned, or why records are together or apart",
     "data": "list, check or download data sets",
     "table": "show the results of a folder as a table",
     "report": "show results or a model as one page that needs no network",

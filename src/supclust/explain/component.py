@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.explain.waterfall import Waterfall, merge_waterfall
+from supclust.hac.graph.arrange import flatten, join
+from supclust.hac.graph.constraints import shortest_chain
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,8 +37,8 @@ class Component:
         first: (e,) ends of the given pairs, those closer than ``missing``.
         second: (e,) other ends.
         dissimilarity: (e,) of the given pairs.
-        pairs: (m, 2) a node of either side of every merge, in the order of the merges.
-        heights: (m,) of the merges.
+        pairs: (m, 2) a node of either side of every merge, the lowest merge first.
+        heights: (m,) of the merges, ascending; -inf for must-links.
         alpha: of the linkage.
         missing: what other pairs count.
         threshold: merges up to it are made.
@@ -55,35 +58,60 @@ class Component:
     names: Sequence[str]
     contributions: Contributions
 
-    @cached_property
-    def merges(self) -> list[Merge]:
+    def merge(self, k: int) -> Merge:
+        """The k-th lowest merge."""
+        roots = self._roots(k)
+        left, right = (np.flatnonzero(roots == roots[node]) for node in self.pairs[k])
+        return Merge(left, right, float(self.heights[k]))
+
+    @property
+    def merges(self) -> Iterator[Merge]:
         """All merges, the lowest first."""
-        members = {node: np.array([node]) for node in range(self.n)}
-        owner = np.arange(self.n)
-        made = []
-        for (a, b), height in zip(self.pairs.tolist(), self.heights.tolist(), strict=True):
-            u, v = int(owner[a]), int(owner[b])
-            left, right = members.pop(u), members.pop(v)
-            made.append(Merge(left, right, height))
-            members[u] = np.sort(np.concatenate([left, right]))
-            owner[right] = u
-        return made
+        return (self.merge(k) for k in range(len(self.heights)))
+
+    @cached_property
+    def clusters(self) -> Ints:
+        """(n,) smallest node of every node's cluster at the threshold."""
+        return self._roots(int(np.searchsorted(self.heights, self.threshold, "right")))
 
     def cluster_of(self, node: int) -> Ints:
         """Nodes of a node's cluster at the threshold."""
-        cluster = np.array([node])
-        for merge in self.merges:
-            if merge.height <= self.threshold and (node in merge.left or node in merge.right):
-                cluster = np.sort(np.concatenate([merge.left, merge.right]))
-        return cluster
+        return np.flatnonzero(self.clusters == self.clusters[node])
 
     def meeting(self, a: int, b: int) -> Merge | None:
         """The merge at which two nodes come together; ``None``: they never do."""
-        for merge in self.merges:
-            sides = (a in merge.left, b in merge.left, a in merge.right, b in merge.right)
-            if (sides[0] and sides[3]) or (sides[1] and sides[2]):
-                return merge
-        return None
+
+        def together(merges: int) -> bool:
+            roots = self._roots(merges)
+            return bool(roots[a] == roots[b])
+
+        if a == b or not together(len(self.heights)):
+            return None
+        after = bisect_left(range(len(self.heights) + 1), True, key=together)
+        return self.merge(after - 1)
+
+    def _roots(self, merges: int) -> Ints:
+        """(n,) smallest node that every node is together with after the lowest merges."""
+        parent = np.arange(self.n, dtype=np.int32)
+        join(parent, self.pairs[:merges].astype(np.int32))
+        flatten(parent)
+        return parent.astype(np.int64)
+
+    def chain(self, a: int, b: int) -> list[int]:
+        """Nodes from a to b over given pairs whose farthest pair is as close as possible."""
+        order = np.argsort(self.dissimilarity, kind="stable")
+        ends = np.column_stack([self.first, self.second])[order].astype(np.int32)
+
+        def together(pairs: int) -> bool:
+            parent = np.arange(self.n, dtype=np.int32)
+            join(parent, ends[:pairs])
+            flatten(parent)
+            return bool(parent[a] == parent[b])
+
+        if not together(len(ends)):
+            return []
+        used = bisect_left(range(len(ends) + 1), True, key=together)
+        return shortest_chain(ends[:used].astype(np.int64), a, b)
 
     def between(self, left: ArrayLike, right: ArrayLike) -> Ints:
         """Positions of the given pairs between two sets of nodes, the closest first."""

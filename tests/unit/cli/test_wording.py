@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from supclust.cli.explain import _lines
+from supclust.cli.explain.model import model_lines
 from supclust.cli.fit.command import _sizes
 from supclust.data.block import Block
 
@@ -18,7 +18,7 @@ def test_weights_that_are_shown_as_zero_have_no_effect() -> None:
         "learned_cut": False,
         "features": [{"name": name, "weight": weight} for name, weight in weights.items()],
     }
-    head, *_, a, b, c, d, _ = _lines(facts)
+    head, *_, a, b, c, d, _ = model_lines(facts)
     assert head.endswith(", 1 epoch")
     assert a.endswith("+0.5000  pushes apart") and b.endswith("-0.2000  draws together")
     assert c.endswith("+0.0000  no effect") and d.endswith("+0.0000  no effect")

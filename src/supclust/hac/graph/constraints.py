@@ -57,7 +57,7 @@ def merged_groups(
     flatten(group)
     broken = cannot[group[cannot[:, 0]] == group[cannot[:, 1]]]
     if len(broken):
-        chain = min((_chain(must, a, b) for a, b in broken.tolist()), key=len)
+        chain = min((shortest_chain(must, a, b) for a, b in broken.tolist()), key=len)
         links = " = ".join(str(name_of(node)) for node in chain)
         a, b = name_of(chain[0]), name_of(chain[-1])
         why = f"must-links {links}" if len(chain) > 1 else "a node is always with itself"
@@ -107,8 +107,8 @@ def require_joined(Z: NDArray[np.float64], n_clusters: int | None) -> None:
         )
 
 
-def _chain(must: Ints, start: int, end: int) -> list[int]:
-    """Shortest chain of must-links from one node to another: breadth-first search."""
+def shortest_chain(must: Ints, start: int, end: int) -> list[int]:
+    """Shortest chain of must-links, or other pairs, that connects two nodes."""
     neighbours: dict[int, list[int]] = {}
     for a, b in must.tolist():
         neighbours.setdefault(a, []).append(b)

@@ -1,43 +1,14 @@
-"""``supclust explain``: what a model has learned, in words and numbers."""
+"""What a model has learned, in words and numbers."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.cli.wording import counted, cut_line, linkage_line, scores_line
 
 if TYPE_CHECKING:
     from supclust.model import TrainedModel
-
-EXAMPLES = (
-    "supclust explain model",
-    "supclust explain model --json",
-)
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("model", type=Path, help="folder of the model, or one split of train.py")
-    parser.add_argument("--linkage", help="which linkage of a result of train.py (default: exp)")
-    parser.add_argument("--json", action="store_true", help="for programs")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Print what was learned."""
-    from supclust.model import load
-
-    facts = explained(load(options.model, linkage=options.linkage))
-    if options.json:
-        print(json.dumps(_plain(facts), indent=2))
-    else:
-        print("\n".join(_lines(facts)))
-    return 0
 
 
 def explained(model: TrainedModel) -> dict[str, Any]:
@@ -89,7 +60,8 @@ def _features(model: TrainedModel) -> list[dict[str, Any]]:
     return [{"name": name, "weight": weight} for name, weight in pairs]
 
 
-def _lines(facts: Mapping[str, Any]) -> list[str]:
+def model_lines(facts: Mapping[str, Any]) -> list[str]:
+    """What a model has learned, as lines of text."""
     epochs = f", {counted(facts['epochs'], 'epoch')}" if facts["epochs"] else ""
     lines = [
         f"objective      {facts['objective']}{epochs}",
@@ -141,14 +113,3 @@ _DISSIMILARITIES = {
     "encoder": "distance after a learned network",
     "stacked": "sum of weight times feature, log odds of boosted trees among them; more of one ...",
 }
-
-
-def _plain(value: Any) -> Any:
-    """Plain JSON values: infinities become text."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
