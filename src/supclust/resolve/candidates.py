@@ -23,6 +23,11 @@ LARGEST_IN_BLOCK = 10_000  # likewise where candidates are of one block
 ALL_PAIRS = 3_000  # records of a table up to which all pairs are candidates
 
 
+def largest_group(in_blocks: bool) -> int:
+    """Records that share a key that is used, at most."""
+    return LARGEST_IN_BLOCK if in_blocks else LARGEST_GROUP
+
+
 class Group(NamedTuple):
     """Records that share a key, for all keys of a rule that at least two share."""
 
@@ -68,7 +73,7 @@ class Candidates:
             largest: group that is used; default: `LARGEST_GROUP`, or `LARGEST_IN_BLOCK`.
         """
         if largest is None:
-            largest = LARGEST_GROUP if table.within is None else LARGEST_IN_BLOCK
+            largest = largest_group(table.within is not None)
         groups, left_out, starts, items, end = [], [], [], [], 0
         for rule in rules:
             keys, group, dropped = _grouped(table.of_rule(rule), largest)

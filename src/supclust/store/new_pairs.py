@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import keys_of
-from supclust.resolve.candidates import LARGEST_GROUP, LARGEST_IN_BLOCK
+from supclust.resolve.candidates import largest_group
 from supclust.resolve.fit import rules_of
 from supclust.resolve.key_kernels import agreement
 from supclust.resolve.keys import Keys
@@ -95,8 +95,7 @@ class _KeyChanges:
         self, state: State, values: dict[str, Any], removed: Ints, removed_values: dict[str, Any]
     ) -> None:
         self.state, self.index = state, state.keys
-        block = (state.model.records or {}).get("block")
-        self.most = LARGEST_IN_BLOCK if block else LARGEST_GROUP
+        self.most = largest_group(bool((state.model.records or {}).get("block")))
         self.new = rule_keys(state.model, values)
         self.alive = state.alive.copy()
         self.alive[removed] = False

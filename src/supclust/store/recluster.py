@@ -67,6 +67,9 @@ def clustered(
         edges: scored pairs among the rows.
         constraints: of the store; those about other rows are ignored.
     """
+    if not len(rows):
+        nothing = np.empty(0, np.int32), np.empty((0, 2), np.int32), np.empty(0)
+        return Nodes(rows, [], Forest(0, *nothing, np.zeros(1, np.int64), np.inf))
     order = id_order(ids)
     rows, names = rows[order], [ids[int(k)].as_py() for k in order]
     place = np.full(int(rows.max(initial=-1)) + 1, -1)

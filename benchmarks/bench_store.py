@@ -1,0 +1,92 @@
+"""Updates of an entity store: 1,000 new persons against 10,000, 100,000 and a million.
+
+    python -m benchmarks.bench_store [--sizes 10000 100000 1000000] [--folder FOLDER]
+
+Prints, per size: seconds to make the store (a full clustering), and seconds of ``supclust update``
+as a new process, the least of three updates of 1,000 records each; and of ``supclust correct``.
+A store that is there already in FOLDER is used again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.persons import COLUMNS, generate
+
+BATCH, REPEATS, TRAINED = 1_000, 3, 20_000
+
+
+def write(path: Path, records: list[tuple[str, ...]], labels: list[int], first: int) -> None:
+    """Records with ids, numbered from ``first``, and the person of each."""
+    columns = {name: [row[k] for row in records] for k, name in enumerate(COLUMNS)}
+    ids = [f"r{first + k:08d}" for k in range(len(records))]
+    pq.write_table(pa.table({"id": ids, **columns, "person": [f"p{k}" for k in labels]}), path)
+
+
+def run(*words: object) -> tuple[float, str]:
+    """Seconds, and the last line printed, of a command of supclust as a new process."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "supclust", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"supclust {words[0]} failed: {done.stderr}")
+    return time.perf_counter() - start, done.stdout.strip().splitlines()[-1]
+
+
+def prepared(folder: Path, size: int) -> tuple[Path, float | None]:
+    """A folder with model, store and batches; and seconds to make the store, if it was made."""
+    here = folder / str(size)
+    if (here / "store").exists():
+        return here, None
+    shutil.rmtree(here, ignore_errors=True)
+    here.mkdir(parents=True)
+    records, labels = generate(size + BATCH * REPEATS + 500)
+    write(here / "first.parquet", records[:size], labels[:size], 0)
+    for k in range(REPEATS):
+        part = slice(size + k * BATCH, size + (k + 1) * BATCH)
+        write(here / f"new{k}.parquet", records[part], labels[part], part.start)
+    model = folder / "model"
+    if not model.exists():
+        write(folder / "labelled.parquet", *generate(TRAINED, seed=1), 10**8)
+        run("fit", folder / "labelled.parquet", "--label", "person", "-o", model)
+    output = ("-o", here / "out.parquet", "--store", here / "store")
+    seconds, _ = run("cluster", here / "first.parquet", "--model", model, *output)
+    return here, seconds
+
+
+def measure(folder: Path, size: int) -> None:
+    here, made = prepared(folder, size)
+    copy = here / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(here / "store", copy)
+    updates = [run("update", copy, here / f"new{k}.parquet") for k in range(REPEATS)]
+    ids = pq.read_table(here / "new0.parquet", columns=["id"])["id"].to_pylist()
+    corrected = [run("correct", copy, "--together", ids[0], ids[k])[0] for k in (1, 2, 3)]
+    shutil.rmtree(copy)
+    shown = "kept" if made is None else f"{made:.0f} s"
+    best = min(seconds for seconds, _ in updates)
+    print(f"{size:>9,}  {shown:>8}  {best:8.2f} s  {min(corrected):8.2f} s  {updates[0][1]}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--folder", type=Path)
+    chosen = parser.parse_args()
+    print(f"{'records':>9}  {'made in':>8}  {'update':>10}  {'correct':>10}", flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        for size in chosen.sizes:
+            measure(chosen.folder or Path(name), size)
+
+
+if __name__ == "__main__":
+    main()

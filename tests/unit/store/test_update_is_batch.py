@@ -1,0 +1,30 @@
+"""Update = batch: random sequences of updates and corrections against the run from scratch."""
+
+import pytest
+
+from store_sequences import Life
+from store_tables import persons, trained
+from supclust.resolve import apply, candidates
+
+RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
+
+
+@pytest.fixture
+def small_limits(monkeypatch):
+    """Limits that small tables cross: of all pairs, and of records that share a key."""
+    monkeypatch.setattr(apply, "ALL_PAIRS", 60)
+    monkeypatch.setattr(candidates, "LARGEST_GROUP", 6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_by_rules_with_keys_that_too_many_share(seed, tmp_path, small_limits):
+    life = Life(tmp_path / "s", trained(RULES), persons(60, seed), seed)
+    for _ in range(8):
+        life.step()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_across_the_limit_of_all_pairs(seed, tmp_path, small_limits):
+    life = Life(tmp_path / "s", trained(), persons(30, seed), seed)
+    for _ in range(10):
+        life.step()
