@@ -74,7 +74,10 @@ def measure(folder: Path, size: int) -> None:
     shutil.rmtree(copy)
     shown = "kept" if made is None else f"{made:.0f} s"
     best = min(seconds for seconds, _ in updates)
-    print(f"{size:>9,}  {shown:>8}  {best:8.2f} s  {min(corrected):8.2f} s  {updates[0][1]}", flush=True)
+    print(
+        f"{size:>9,}  {shown:>8}  {best:8.2f} s  {min(corrected):8.2f} s  {updates[0][1]}",
+        flush=True,
+    )
 
 
 def main() -> None:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 
-EXAMPLES = ("supclust cluster records.parquet --model model -o clusters.parquet",)
+EXAMPLES = (
+    "supclust cluster records.parquet --model model -o clusters.parquet",
+    "supclust cluster records.parquet --model model -o clusters.parquet --store entities/",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +53,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="PAIRS",
         help="table with id_a, id_b and constraint: must or cannot be in one cluster",
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="FOLDER",
+        help="keep records, pairs and clusters here, for supclust update and correct",
     )
     parser.add_argument(
         "--memory",
@@ -105,6 +114,11 @@ def run(options: argparse.Namespace) -> int:
     )
     if (model.records or {}).get("layout") == "table":
         return _resolve(options, model, chosen, start)
+    if options.store is not None:
+        raise ValueError(
+            "--store needs a model that finds the pairs of a table by itself; received one of "
+            "blocks or vectors. Fit a model without --block, or leave --store out."
+        )
     pairs = model.kind == "pairs" and model.comparisons is None
     if pairs and is_pair_layout(options.records):
         from supclust.cluster.pairs import cluster_pairs
@@ -150,6 +164,11 @@ def _resolve(
     """Find the entities of a table without blocks."""
     from supclust.resolve.apply import resolve_table
 
+    keep = None
+    if options.store is not None:
+        from supclust.store.creation import keeper
+
+        keep = keeper(options.store, options.records, model, options.id)
     with engine_of(options) as engine, bar("pairs") as progress:
         done = resolve_table(
             options.records,
@@ -159,6 +178,7 @@ def _resolve(
             lambda line: print(line, flush=True),
             progress,
             engine,
+            keep,
         )
     print(
         f"{options.output}: {counted(done.records, 'record')}, "

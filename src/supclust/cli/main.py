@@ -1,6 +1,6 @@
 """The ``supclust`` command: a list of subcommands, each imported only when it is chosen.
 
-A subcommand is a line of `COMMANDS` and the module of `supclust.cli` with its name. The module has
+A subcommand is a line of `COMMANDS` and a module of `supclust.cli`, with its name. The module has
 ``EXAMPLES``, shown by ``--help``, and ``configure(parser)``, which adds the arguments and calls
 ``parser.set_defaults(run=...)`` with a function from the parsed arguments to an exit code.
 """
@@ -23,6 +23,9 @@ COMMANDS = {
     "warmup": "compile the clustering kernels ahead of time, so that the first call is fast",
     "fit": "learn from labelled records how to cluster",
     "cluster": "cluster records with a model",
+    "update": "add, change and delete records of an entity store",
+    "correct": "say which records of an entity store are, and are not, of one entity",
+    "history": "say what happened to the records and clusters of an entity store",
     "candidates": "show or export the pairs that a model of a bare table compares",
     "edges": "cluster a list of scored pairs",
     "explain": "say what a model has learned, or why records are together or apart",
@@ -35,6 +38,8 @@ COMMANDS = {
     "dashboard": "make the Weights & Biases dashboard of a project",
 }
 """Name of a command -> summary. Listing the commands imports none of them."""
+_HOMES = {name: f"entities.{name}" for name in ("update", "correct", "history")}
+"""Command -> module, where it is not one of this package."""
 
 _EXAMPLES = (
     "supclust fit records.csv --label author --block name -o model",
@@ -113,7 +118,7 @@ def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == chosen:
-            command = import_module(f"supclust.cli.{name}")
+            command = import_module(f"supclust.cli.{_HOMES.get(name, name)}")
             subparser.epilog = _examples(command.EXAMPLES)
             command.configure(subparser)
     return parser

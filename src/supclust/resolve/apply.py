@@ -55,6 +55,28 @@ class Scored(NamedTuple):
     pairs: int
 
 
+class Resolution(NamedTuple):
+    """A table with ids, clustered.
+
+    Attributes:
+        id: name of the column of ids.
+        ids: in the order of the ids; the rest is in this order, too.
+        order: position in the table of every record; ``None``: there are no ids.
+        values: columns that the model reads.
+        scored: pairs and trees.
+        threshold: height to cut at.
+        constraints: that were kept.
+    """
+
+    id: str
+    ids: list[str]
+    order: Ints | None
+    values: dict[str, Any]
+    scored: Scored
+    threshold: float
+    constraints: LinkPairs | None = None
+
+
 def is_table_model(model: TrainedModel) -> bool:
     """Whether a model finds entities without blocks."""
     return (model.records or {}).get("layout") == LAYOUT
@@ -68,6 +90,7 @@ def resolve_table(
     say: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
     engine: Engine = LOCAL,
+    keep_in: Callable[[Resolution], None] | None = None,
 ) -> Entities:
     """Cluster a table and write an entity for every record.
 
@@ -79,6 +102,7 @@ def resolve_table(
         say: receives lines about what is done.
         progress: called with the number of pairs compared, and of all.
         engine: scores the candidates.
+        keep_in: called with everything that was computed.
     """
     options = options or Options()
     table, output = open_table(path), Path(output)
@@ -97,7 +121,8 @@ def resolve_table(
     ids = read_columns(table, {id: "text"})[id] if id is not None else None
     order = None if ids is None else id_order(ids)
     links = None if options.constraints is None else _links(options.constraints, ids, order, values)
-    scored = score_values(in_order(values, order), model, links, say, progress, engine)
+    values = in_order(values, order)
+    scored = score_values(values, model, links, say, progress, engine)
     height = model.threshold if options.threshold is None else options.threshold
     clusters = clusters_in_order(scored.forest.labels_at(height), order)
     found = membership(
@@ -106,6 +131,9 @@ def resolve_table(
     facts = confidence_columns(model.record, found, height)
     if order is not None:
         facts = {name: fact[np.argsort(order)] for name, fact in facts.items()}
+    if keep_in is not None:
+        names = [] if ids is None or order is None else [str(ids[k]) for k in order]
+        keep_in(Resolution(id or "", names, order, values, scored, height, options.constraints))
     write_clusters(output, table, clusters, (id, *keep), facts)
     return Entities(len(clusters), scored.pairs, int(clusters.max(initial=-1)) + 1)
 

@@ -62,7 +62,7 @@ def read_batch(source: Source, kinds: Mapping[str, Kind], id: str) -> Batch:
     schema = pa.schema([(name, TYPES[kind]) for name, kind in wanted.items()])
     read = pa.Table.from_batches(batches, schema).combine_chunks()
     ids = flat(read.column(id).cast(pa.string()))
-    _check_ids(ids, id, table.path)
+    check_ids(ids, id, table.path)
     values = read.select(list(kinds))
     refuse_infinite(
         {n: c for n, c in columns_of(values).items() if kinds[n] == "number"}, table.path
@@ -70,7 +70,8 @@ def read_batch(source: Source, kinds: Mapping[str, Kind], id: str) -> Batch:
     return Batch(ids, values)
 
 
-def _check_ids(ids: Any, column: str, path: Path) -> None:
+def check_ids(ids: Any, column: str, path: Path) -> None:
+    """Refuse ids that are missing or repeated."""
     if ids.null_count:
         row = next(k for k, id in enumerate(ids) if not id.is_valid)
         raise DataError(

@@ -119,13 +119,16 @@ class State:
             index.add(table)
         return index
 
+    @property
+    def schema(self) -> Any:
+        """Of the values."""
+        return pa.schema([(name, TYPES[kind]) for name, kind in self.manifest.columns.items()])
+
     @cached_property
     def values(self) -> Any:
         """Values of all rows, a table, read on first use."""
-        kinds = self.manifest.columns
-        schema = pa.schema([(name, TYPES[kind]) for name, kind in kinds.items()])
         parts = [
-            read_table_of(self.folder / SEGMENTS / name, VALUES, schema)
+            read_table_of(self.folder / SEGMENTS / name, VALUES, self.schema)
             for name in self.manifest.segments
         ]
         whole = pa.concat_tables(parts)

@@ -17,8 +17,8 @@ from supclust.resolve.apply import compared
 from supclust.resolve.pair_model import pair_model
 from supclust.resolve.scoring import Edges, PairList, score_candidates
 from supclust.store.batch import Batch, columns_of, flat
-from supclust.store.building import closer, pairs_table
 from supclust.store.constraints import Constraint, links
+from supclust.store.creation import closer, clusters_table, pairs_table
 from supclust.store.identity import matched_ids
 from supclust.store.key_index import keys_table
 from supclust.store.log import Moves
@@ -51,6 +51,10 @@ class Change(NamedTuple):
     def removed(self) -> Ints:
         """Rows that are gone afterwards."""
         return np.concatenate([self.replaced[self.replaced >= 0], self.deleted])
+
+    def former(self, state: State) -> Ints:
+        """(batch,) cluster that a record was in; -1: it is new."""
+        return np.append(state.cluster, -1)[self.replaced]
 
     def moves(self, state: State, rows: Sequence[str], before: Ints, after: Ints) -> Moves:
         """What is logged of records that were clustered again."""
@@ -92,10 +96,7 @@ def work_out(state: State, change: Change) -> Worked:
     alive[removed] = False
     touched = _touched(state, change, edges, pairs.dropped, ids, alive)
     nodes = _clustered(state, change, touched, now, ids)
-    before = np.concatenate([state.cluster, np.full(new, -1)])
-    again = change.replaced >= 0
-    before[first:][again] = state.cluster[change.replaced[again]]
-    before = before[nodes.rows]
+    before = np.concatenate([state.cluster, change.former(state)])[nodes.rows]
     labels = nodes.forest.labels_at(state.manifest.threshold) if len(before) else before
     assigned, next_cluster = matched_ids(labels, before, state.manifest.next_cluster)
     after = assigned[labels]
@@ -107,7 +108,7 @@ def work_out(state: State, change: Change) -> Worked:
         "pairs": pairs_table(edges),
         "dropped": dropped,
         "keys": keys_table(pairs.keys, first),
-        "clusters": pa.table([nodes.rows[written], after[written]], schema=SCHEMAS["clusters"]),
+        "clusters": clusters_table(nodes.rows[written], after[written]),
     }
     moves = change.moves(state, nodes.ids, before, after)
     return Worked(Segment(tables), moves, next_cluster, len(pairs.left), len(nodes.rows))
