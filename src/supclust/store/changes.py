@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from supclust.store.segments import SCHEMAS
+from supclust.store.folder.segments import SCHEMAS
 
 EVENTS = {
     "added": "a record is new",

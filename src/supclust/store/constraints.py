@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
 from supclust.hac.graph.constraints import merged_groups
-from supclust.store.segments import SCHEMAS
+from supclust.store.folder.segments import SCHEMAS
 
 Ints = NDArray[np.int64]
 Pairs = Iterable[tuple[Any, Any]]

@@ -31,10 +31,10 @@ from supclust.resolve.scoring import Edges
 from supclust.store.batch import TYPES, check_ids
 from supclust.store.changes import Changes, Event
 from supclust.store.constraints import added, to_table
-from supclust.store.key_index import keys_table
-from supclust.store.manifest import MODEL, SEGMENTS, Manifest, write_manifest
+from supclust.store.folder.key_index import keys_table
+from supclust.store.folder.manifest import MODEL, SEGMENTS, Manifest, write_manifest
+from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, write_segment
 from supclust.store.new_pairs import rule_keys
-from supclust.store.segments import SCHEMAS, VALUES, Segment, write_segment
 
 
 def keeper(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from supclust.data.errors import DataError
 from supclust.model.trained import TrainedModel
 from supclust.store.constraints import to_table
-from supclust.store.manifest import SEGMENTS, Manifest
+from supclust.store.folder.manifest import SEGMENTS, Manifest
+from supclust.store.folder.segments import SCHEMAS, read_table_of
+from supclust.store.folder.state import State
 from supclust.store.recluster import Nodes, components
-from supclust.store.segments import SCHEMAS, read_table_of
-from supclust.store.state import State
 from supclust.store.update import component_trees, row_links
 
 Ints = NDArray[np.int64]

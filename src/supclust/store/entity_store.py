@@ -28,11 +28,11 @@ from supclust.store.changes import Changes, Event
 from supclust.store.constraints import Pairs, added, to_table, undone
 from supclust.store.creation import create_store, id_column, now, require_new, segment_name
 from supclust.store.entities import Entities
+from supclust.store.folder.manifest import MODEL, SEGMENTS, read_manifest, write_manifest, writing
+from supclust.store.folder.segments import write_segment
+from supclust.store.folder.state import State
 from supclust.store.log import events_of
-from supclust.store.manifest import MODEL, SEGMENTS, read_manifest, write_manifest, writing
 from supclust.store.rebuild import rebuilt
-from supclust.store.segments import write_segment
-from supclust.store.state import State
 from supclust.store.update import Change, work_out
 
 Ints = NDArray[np.int64]

@@ -19,9 +19,9 @@ from supclust.resolve.candidates import largest_group
 from supclust.resolve.fit import rules_of
 from supclust.resolve.key_kernels import agreement
 from supclust.resolve.keys import Keys
+from supclust.store.folder.key_index import as_keys
+from supclust.store.folder.state import State, pair_codes
 from supclust.store.kernels import count_group_pairs, list_group_pairs
-from supclust.store.key_index import as_keys
-from supclust.store.state import State, pair_codes
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

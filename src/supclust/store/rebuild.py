@@ -15,8 +15,8 @@ from supclust.resolve.apply import id_order, score_values
 from supclust.store.batch import columns_of
 from supclust.store.constraints import links
 from supclust.store.creation import clusters_table, scored_segment
+from supclust.store.folder.state import State
 from supclust.store.identity import matched_ids
-from supclust.store.state import State
 from supclust.store.update import Change, Worked
 
 

@@ -19,13 +19,13 @@ from supclust.resolve.scoring import Edges, PairList, score_candidates
 from supclust.store.batch import Batch, columns_of, flat
 from supclust.store.constraints import Constraint, links
 from supclust.store.creation import closer, clusters_table, pairs_table
+from supclust.store.folder.key_index import keys_table
+from supclust.store.folder.segments import SCHEMAS, VALUES, Segment
+from supclust.store.folder.state import State
 from supclust.store.identity import matched_ids
-from supclust.store.key_index import keys_table
 from supclust.store.log import Moves
 from supclust.store.new_pairs import PairChanges, all_new_pairs, changed_pairs
 from supclust.store.recluster import Nodes, clustered, components
-from supclust.store.segments import SCHEMAS, VALUES, Segment
-from supclust.store.state import State
 
 Ints = NDArray[np.int64]
 

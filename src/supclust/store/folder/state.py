@@ -17,9 +17,9 @@ from supclust.resolve.fit import rules_of
 from supclust.resolve.scoring import Edges
 from supclust.store.batch import TYPES, flat
 from supclust.store.constraints import Constraint, from_table
-from supclust.store.key_index import KeyIndex
-from supclust.store.manifest import SEGMENTS, Manifest
-from supclust.store.segments import SCHEMAS, VALUES, Segment, read_table_of
+from supclust.store.folder.key_index import KeyIndex
+from supclust.store.folder.manifest import SEGMENTS, Manifest
+from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, read_table_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from supclust.resolve.keys import Keys
-from supclust.store.segments import SCHEMAS
+from supclust.store.folder.segments import SCHEMAS
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -19,7 +19,7 @@ from supclust.data.errors import DataError, missing
 from supclust.data.files import write_json
 from supclust.data.tables.cast import Kind
 from supclust.schema import Count, Natural, Rule
-from supclust.store.segments import sync_folder
+from supclust.store.folder.segments import sync_folder
 
 FILE, SEGMENTS, MODEL, LOCK = "store.json", "segments", "model", ".lock"
 FORMAT = 1

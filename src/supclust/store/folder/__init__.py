@@ -1,0 +1,1 @@
+"""The folder of a store: segments, which of them are current, and their sum in memory."""
