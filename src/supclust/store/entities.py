@@ -122,6 +122,11 @@ class Entities:
         rows = self._in_component(component)
         return component_trees(state, rows, state.edges, state.ids, state.constraints)
 
+    def trees(self) -> Nodes:
+        """Ids and trees of all records."""
+        state, rows = self._state, np.flatnonzero(self._state.alive)
+        return component_trees(state, rows, state.edges, state.ids, state.constraints)
+
     def constraints(self) -> Any:
         """Table: all constraints, with those that were undone (not ``active``)."""
         return to_table(self._state.constraints)

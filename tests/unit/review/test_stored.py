@@ -7,29 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from store_tables import clusters_of, persons, table_of, trained
-from supclust import EntityStore
+from store_tables import clusters_of
 from supclust.cli.main import main
 from supclust.data.errors import DataError
 from supclust.explain.wording import records_lines
 from supclust.review.stored import StoredComponent, explain_records, explain_stored_cluster
-
-RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("store") / "entities"
-    return EntityStore.create(folder, table_of(persons(120, seed=3)), trained(RULES))
-
-
-@pytest.fixture
-def store(made, tmp_path):
-    """A copy that may be changed."""
-    import shutil
-
-    shutil.copytree(made.folder, tmp_path / "entities")
-    return EntityStore.open(tmp_path / "entities")
 
 
 def total(waterfall) -> float:
