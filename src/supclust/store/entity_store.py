@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,15 @@ from supclust.store.changes import Changes, Event
 from supclust.store.constraints import Pairs, added, to_table, undone
 from supclust.store.creation import create_store, id_column, now, require_new, segment_name
 from supclust.store.entities import Entities
-from supclust.store.folder.manifest import MODEL, SEGMENTS, read_manifest, write_manifest, writing
+from supclust.store.folder.compaction import MOST_SEGMENTS, compacted, merged, read_segment
+from supclust.store.folder.manifest import (
+    MODEL,
+    SEGMENTS,
+    Manifest,
+    read_manifest,
+    write_manifest,
+    writing,
+)
 from supclust.store.folder.segments import write_segment
 from supclust.store.folder.state import State
 from supclust.store.log import events_of
@@ -202,10 +211,10 @@ class EntityStore(Entities):
             all_pairs=all_pairs,
         )
         write_manifest(self.folder, after)
-        self._component = None
         if anew:
-            self._state = State(self.folder, after, self.model)
+            self._load(after)
         else:
+            self._component = None
             state.manifest = after
             state.add(worked.segment)
         return changes
@@ -215,10 +224,35 @@ class EntityStore(Entities):
         manifest = read_manifest(self.folder)
         if manifest.model != self._state.manifest.model:
             raise DataError("is another store than the one that was opened; open it", self.folder)
-        if manifest.version != self.version:
-            self._state = State(self.folder, manifest, self.model)
-            self._component = None
+        if manifest != self._state.manifest:
+            self._load(manifest)
+        if len(manifest.segments) > MOST_SEGMENTS:
+            self._compact()
         return self._state
+
+    def _compact(self) -> None:
+        """Make few segments of many; every ``MOST_SEGMENTS`` changes it is done by itself.
+
+        All become one where half of the rows are gone, or came after the first segment.
+        """
+        state, manifest = self._state, self._state.manifest
+        parts = [read_segment(self.folder / SEGMENTS / s, state.schema) for s in manifest.segments]
+        base = len(parts[0]["records"])
+        name, kept = segment_name(manifest.version), manifest.segments[:1]
+        whole = 2 * min(base, manifest.records) <= manifest.rows
+        if whole:
+            segment, kept = compacted(state, self.log(), self.constraints()), ()
+        else:
+            segment = merged(parts[1:], state.schema)
+        write_segment(self.folder / SEGMENTS / name, segment)
+        rows = len(segment["records"]) if whole else manifest.rows
+        after = replace(manifest, segments=(*kept, name), rows=rows)
+        write_manifest(self.folder, after)
+        self._load(after)
+
+    def _load(self, manifest: Manifest) -> None:
+        self._state = State(self.folder, manifest, self.model)
+        self._component = None
 
     def _to_delete(self, delete: Iterable[str], batch: Batch) -> Ints:
         names = list(dict.fromkeys(str(id) for id in delete))

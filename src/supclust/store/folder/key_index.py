@@ -31,11 +31,15 @@ def keys_table(keys: list[Keys], first: int) -> Any:
         rules.append(np.full(len(order), rule, np.int16))
         items.append(one.items[order])
         rows.append(owner[order])
+    return _as_table(rules, items, rows)
+
+
+def _as_table(rules: list[NDArray[np.int16]], keys: list[Ints], rows: list[Ints]) -> Any:
     nothing = np.empty(0, np.int64)
     return pa.table(
         [
             np.concatenate([nothing.astype(np.int16), *rules]),
-            np.concatenate([nothing, *items]),
+            np.concatenate([nothing, *keys]),
             np.concatenate([nothing, *rows]),
         ],
         schema=SCHEMAS["keys"],
@@ -60,6 +64,23 @@ class KeyIndex:
             here = slice(bounds[k], bounds[k + 1])
             if bounds[k] < bounds[k + 1]:
                 parts.append(Sorted(key[here], row[here]))
+
+    def table(self, place: Ints) -> Any:
+        """All keys as a table of one segment.
+
+        Args:
+            place: new number of every row; negative: its keys are left out.
+        """
+        rules, keys, rows = [], [], []
+        for rule, parts in enumerate(self.parts):
+            key = np.concatenate([np.empty(0, np.int64), *(part.keys for part in parts)])
+            row = place[np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])]
+            key, row = key[row >= 0], row[row >= 0]
+            order = np.lexsort((row, key))
+            rules.append(np.full(len(order), rule, np.int16))
+            keys.append(key[order])
+            rows.append(row[order])
+        return _as_table(rules, keys, rows)
 
     def sizes(self, rule: int, keys: Ints, alive: Bools) -> Ints:
         """Number of rows that are there, of every key."""

@@ -117,7 +117,11 @@ def read_table_of(folder: Path, name: str, schema: Any) -> Any:
     """
     path = folder / f"{name}.parquet"
     if not folder.is_dir():
-        raise DataError("a part of the store is missing; restore the whole folder", folder)
+        raise DataError(
+            "a part of the store is missing. If it was changed in the meantime, open it again; "
+            "else restore the whole folder",
+            folder,
+        )
     if not path.exists():
         return schema.empty_table()
     try:

@@ -72,11 +72,10 @@ class State:
         rows = self.n_rows
         new = len(segment["records"])
         removed = segment["removed"].column("row").to_numpy()
-        _require_rows(removed, rows)
         left, right, value = (c.to_numpy() for c in segment["pairs"].columns)
         clusters = segment["clusters"]
         changed, cluster = (c.to_numpy() for c in clusters.columns)
-        for one in (left, right, changed):
+        for one in (removed, left, right, changed):
             _require_rows(one, rows + new)
         if new:
             self.ids = pa.concat_arrays([self.ids, flat(segment["records"].column("id"))])
