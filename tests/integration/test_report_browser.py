@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from markupsafe import Markup
 
+from browsers import WIDTHS, start
 from report_pages import add_failure, hostile_outputs, run_job
 from supclust.report.charts import Line, line_chart
 from supclust.report.data import gather
@@ -27,24 +27,6 @@ from selenium.webdriver.support.ui import Select  # noqa: E402
 
 # Starting a browser, and the first compilation, take their time on a busy machine.
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
-
-
-def start(width: int, height: int) -> Any:
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("needs a browser: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument(f"--window-size={width},{height}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    if width < 600:
-        metrics = {"width": width, "height": height, "pixelRatio": 2, "touch": False}
-        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
 
 
 @pytest.fixture(scope="module")
