@@ -3,6 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.supclust-dev
 DOCS_STAMP := $(VENV)/.supclust-docs
+RAY_STAMP := $(VENV)/.supclust-ray
 
 # The tested version first; the probe also rejects names that exist but do not run.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3.10 python3 python; do \
@@ -18,7 +19,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup browser check test test-pythons test-slow torture lint type imports format count bench train reproduce docs smoke clean
+.PHONY: help setup browser check test test-pythons test-slow test-cluster torture lint type imports format count bench train reproduce docs smoke clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +36,10 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(DOCS_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,docs]"
+	@touch $@
+
+$(RAY_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,ray]"
 	@touch $@
 
 setup: $(STAMP) ## create .venv (VENV=...) and install the pinned development environment
@@ -60,6 +65,9 @@ test-pythons: setup ## the wheel on Python 3.10 to 3.13, wherever found: core, a
 
 test-slow: setup ## the slow tests and the reproduction of published numbers
 	$(BIN)/python -m pytest -m "slow or reproduction" --timeout 3600 -o faulthandler_timeout=0 $(PYTEST_ARGS)
+
+test-cluster: $(RAY_STAMP) ## sweeps and clusterings on a two-node Ray and a one-node SLURM on loopback (ARGS="--only Ray")
+	PYTHONPATH=tests $(BIN)/python -m cluster $(ARGS)
 
 torture: setup ## faults on purpose: fuzz, kills, full disks; prints tried and failed (ARGS="--only kill")
 	PYTHONPATH=tests $(BIN)/python -m torture $(ARGS)

@@ -1,0 +1,1 @@
+"""Real clusters on this machine: two nodes of Ray, one of SLURM (``make test-cluster``)."""
