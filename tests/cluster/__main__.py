@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cluster.isolation import enter
-from cluster.work import Failure
+from cluster.work import Failure, write_inputs
 
 
 def main() -> int:
@@ -32,9 +32,10 @@ def main() -> int:
     folder = options.keep or Path(tempfile.mkdtemp(prefix="supclust-"))
     folder = folder.resolve()
     folder.mkdir(exist_ok=True)
-    print("| check | seconds | outcome |\n| --- | ---: | --- |", flush=True)
     try:
-        failed = _ray(folder, options.records, options.only) + _slurm(folder, options.only)
+        write_inputs(folder, options.records)
+        print("| check | seconds | outcome |\n| --- | ---: | --- |", flush=True)
+        failed = _ray(folder, options.only) + _slurm(folder, options.only)
     finally:
         if options.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -42,25 +43,32 @@ def main() -> int:
     return int(failed > 0)
 
 
-def _ray(folder: Path, records: int, only: str) -> int:
-    chosen_any = "Ray".startswith(only) or only.startswith("Ray")
+def _ray(folder: Path, only: str) -> int:
+    """Number of failed checks on Ray."""
     if importlib.util.find_spec("ray") is None:
-        if chosen_any:
-            print('| Ray | 0 | not installed: pip install -c constraints.txt -e ".[dev,ray]" |')
-        return int(chosen_any)
-    from cluster.ray_checks import CHECKS, two_nodes, write_inputs
+        print('| Ray | 0 | FAILED: not installed: pip install -c constraints.txt -e ".[dev,ray]" |')
+        return 1
+    from cluster.ray_checks import CHECKS, two_nodes
 
     chosen = {title: check for title, check in CHECKS.items() if only in title}
     if not chosen:
         return 0
-    here = folder / "here"
-    here.mkdir()
-    write_inputs(here, records)
     with two_nodes(folder / "nodes") as nodes:
-        return sum(_row(title, check, here, nodes) for title, check in chosen.items())
+        return sum(_row(title, check, folder, nodes) for title, check in chosen.items())
 
 
 def _slurm(folder: Path, only: str) -> int:
+    """Number of failed checks on SLURM; where it is not installed, a line that says so."""
+    from cluster.slurm_checks import CHECKS, missing_programs, one_node
+
+    chosen = {title: check for title, check in CHECKS.items() if only in title}
+    missing = missing_programs()
+    if missing or os.geteuid() != 0:
+        reason = f"{missing[0]} is not installed" if missing else "its daemons need root"
+        print(f"| SLURM | 0 | skipped: {reason} |")
+    elif chosen:
+        with one_node(folder / "slurm-node"):
+            return sum(_row(title, check, folder) for title, check in chosen.items())
     return 0
 
 

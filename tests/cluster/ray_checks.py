@@ -15,6 +15,7 @@ import psutil
 
 from cluster.work import (
     Failure,
+    cluster_command,
     require_success,
     run,
     same_bytes,
@@ -23,8 +24,6 @@ from cluster.work import (
     supclust,
     sweep,
     write_bare_table,
-    write_edges,
-    write_records,
 )
 
 ADDRESS = "127.0.0.1:6379"
@@ -101,10 +100,6 @@ def two_nodes(folder: Path) -> Iterator[TwoNodes]:
                 node.kill()
 
 
-def _cluster(output: str, *more: str) -> list[object]:
-    return supclust("cluster", "records.parquet", "--model", "model", "-o", output, *more)
-
-
 def only_loopback(folder: Path, nodes: TwoNodes) -> None:
     """No process listens on another interface, because there is none."""
     names = set(psutil.net_if_addrs())
@@ -114,7 +109,7 @@ def only_loopback(folder: Path, nodes: TwoNodes) -> None:
 
 def clustering(folder: Path, nodes: TwoNodes) -> None:
     """``supclust cluster``."""
-    run(_cluster("ray.parquet", *_ON_RAY), folder)
+    run(cluster_command("ray.parquet", *_ON_RAY), folder)
     same_bytes(folder / "local.parquet", folder / "ray.parquet")
 
 
@@ -129,7 +124,7 @@ def _finished(folder: Path, output: str, process: subprocess.Popen[str]) -> int:
 def node_killed(folder: Path, nodes: TwoNodes) -> str:
     """``supclust cluster``, one node killed while it computes a chunk."""
     nodes.start_second()
-    process = start(_cluster("killed.parquet", *_ON_RAY), folder)
+    process = start(cluster_command("killed.parquet", *_ON_RAY), folder)
     while True:
         finished = _finished(folder, "killed.parquet", process)
         if finished and nodes.kill_second_if_busy():
@@ -142,12 +137,12 @@ def node_killed(folder: Path, nodes: TwoNodes) -> str:
 def resumed(folder: Path, nodes: TwoNodes) -> str:
     """The command itself killed and run again, on Ray and then here."""
     for output, more in (("again.parquet", _ON_RAY), ("here.parquet", ())):
-        process = start(_cluster(output, *_ON_RAY), folder)
+        process = start(cluster_command(output, *_ON_RAY), folder)
         while not _finished(folder, output, process):
             pass
         process.kill()
         process.wait()
-        run(_cluster(output, *more), folder)
+        run(cluster_command(output, *more), folder)
         same_bytes(folder / "local.parquet", folder / output)
     log = (folder / "log.txt").read_text()
     if log.count("finished already") < 2:
@@ -197,10 +192,3 @@ CHECKS: dict[str, Check] = {
     "Ray: label_blocks in Ray Data": ray_data,
     "Ray: smoke sweep, summary as basic": smoke_sweep,
 }
-
-
-def write_inputs(folder: Path, records: int) -> None:
-    """Tables and models of the checks, and the clusters that one machine gives."""
-    write_records(folder, records)
-    write_edges(folder, records)
-    run(_cluster("local.parquet"), folder)

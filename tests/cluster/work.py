@@ -55,6 +55,18 @@ def supclust(*words: object) -> list[object]:
     return [sys.executable, "-m", "supclust", *words]
 
 
+def cluster_command(output: str, *more: str) -> list[object]:
+    """Cluster the table of `write_inputs`."""
+    return supclust("cluster", "records.parquet", "--model", "model", "-o", output, *more)
+
+
+def write_inputs(folder: Path, records: int) -> None:
+    """Tables and models of the checks, and the clusters that this machine alone gives."""
+    _write_records(folder, records)
+    _write_edges(folder, records)
+    run(cluster_command("local.parquet"), folder)
+
+
 def sweep(folder: Path, template: str, name: str, *overrides: str) -> list[object]:
     """The smoke sweep by a template; results in the folder ``name``."""
     here = (f"paths.{what}={folder / name / what}" for what in ("outputs", "cache", "data"))
@@ -79,7 +91,7 @@ def same_summary(folder: Path, received: str, expected: str = "basic") -> None:
         raise Failure(f"{counts[1]} results, not {counts[0]}")
 
 
-def write_records(folder: Path, n: int) -> None:
+def _write_records(folder: Path, n: int) -> None:
     """A table of names and years in blocks of 20 to 80, in any order, and a model that fits it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -114,7 +126,7 @@ def write_records(folder: Path, n: int) -> None:
     ).save(folder / "model")  # fmt: skip
 
 
-def write_edges(folder: Path, n: int) -> None:
+def _write_edges(folder: Path, n: int) -> None:
     """A list of 2 n scored pairs of n records, in components of some ten."""
     import pyarrow as pa
     import pyarrow.parquet as pq
