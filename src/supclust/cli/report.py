@@ -9,12 +9,15 @@ from pathlib import Path
 EXAMPLES = (
     "supclust report outputs -o report.html",
     "supclust report model --data records.csv -o model.html",
+    "supclust report entities/ -o entities.html",
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("folder", type=Path, help="folder of results (paths.outputs), or a model")
+    parser.add_argument(
+        "folder", type=Path, help="folder of results (paths.outputs), a model or a store"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("report.html"), help="default: report.html"
     )
@@ -54,7 +57,11 @@ def run(options: argparse.Namespace) -> int:
             f"a folder of results is needed, or of a model; {options.folder} is none. Make results "
             "with train.py, a model with `supclust fit`."
         )
-    if _is_model(options.folder, options.data):
+    if (options.folder / "store.json").is_file():
+        from supclust.review.page import write_store_report
+
+        write_store_report(options.folder, options.output)
+    elif _is_model(options.folder, options.data):
         _write_model(options)
     else:
         _write_results(options)

@@ -12,7 +12,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
+from supclust.explain.confidence import confidence_columns
+from supclust.explain.membership import membership
 from supclust.model.trained import TrainedModel
+from supclust.resolve.scoring import Edges
 from supclust.store.constraints import to_table
 from supclust.store.folder.manifest import SEGMENTS, Manifest
 from supclust.store.folder.segments import SCHEMAS, read_table_of
@@ -65,6 +68,27 @@ class Entities:
         return pa.table(
             {self.id: self._state.ids.take(rows), "cluster": self._state.cluster[self._state.alive]}
         )
+
+    def confidence(self) -> Any:
+        """Table: as `clusters`, with ``confidence`` and ``margin`` of every record.
+
+        Those are left out if the model has no confidence. The mean over the records of a cluster is
+        the confidence of the cluster.
+        """
+        trees, state, missing = (
+            self.trees(),
+            self._state,
+            float((self.model.records or {})["missing"]),
+        )
+        place = np.full(state.n_rows, -1, np.int32)
+        place[trees.rows] = np.arange(len(trees.rows))
+        edges = Edges(place[state.edges.left], place[state.edges.right], state.edges.dissimilarity)
+        edges = edges.where((edges.left >= 0) & (edges.right >= 0))
+        found = membership(edges, trees.forest, self.model.alpha, missing, self.threshold)
+        facts = confidence_columns(self.model.record, found, self.threshold)
+        columns = {name: pa.array(fact, from_pandas=True) for name, fact in facts.items()}
+        ids = pa.array(trees.ids, pa.string())
+        return pa.table({self.id: ids, "cluster": state.cluster[trees.rows], **columns})
 
     def members(self, cluster: int) -> list[str]:
         """Ids of the records of a cluster."""
