@@ -154,12 +154,12 @@ def _cluster_entities() -> None:
     from supclust.cut.rule import no_rule
     from supclust.data.records.learning import learn_comparisons
     from supclust.resolve.candidates import Candidates
-    from supclust.resolve.fit import key_table
     from supclust.resolve.graph_cut import cluster_graph
     from supclust.resolve.keys import PREDICATES
     from supclust.resolve.pair_model import Logistic
     from supclust.resolve.rules import Predicate, Rule
     from supclust.resolve.scoring import Compared, score_candidates
+    from supclust.resolve.table_rules import key_table
     from supclust.resolve.training_pairs import count_pairs
 
     records = _entities()

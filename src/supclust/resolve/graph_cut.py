@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 from supclust.hac import graph_linkage
 from supclust.hac.graph.forest import Forest
 from supclust.metrics.threshold import ThresholdCurve
-from supclust.resolve.forest_scores import threshold_curve
 from supclust.resolve.keys import Ints
 from supclust.resolve.scoring import CLOSEST, Edges
 
 ALPHAS = (0.0, -0.2, -0.5)
 MISSING = (4.0, 2.0)
 """What a pair that is not compared counts, as minus log odds: chosen from these."""
+_TOLERANCE = 0.002  # of F1, within which thresholds are as good as the best
 EVEN = 0.0
 """Threshold where nothing can be learned: even odds."""
 
@@ -60,31 +61,63 @@ def cluster_graph(
     )
 
 
+CurveOf: TypeAlias = Callable[[Forest], ThresholdCurve]
+"""Scores of a forest at every threshold."""
+
+
+class ChosenCut(NamedTuple):
+    """A cut, the scores of all thresholds of its linkage, the forest, and the score of the cut."""
+
+    cut: GraphCut
+    curve: ThresholdCurve
+    forest: Forest
+    f1: float
+
+
 def choose_cut(
-    edges: Edges, labels: Ints, complete: bool, cannot_link: NDArray[np.int64] | None = None
-) -> tuple[GraphCut, ThresholdCurve, Forest]:
-    """Linkage and threshold with the best F1 on the labelled records, strangers counted.
+    edges: Edges,
+    n: int,
+    curve_of: CurveOf,
+    cannot_link: NDArray[np.int64] | None = None,
+) -> ChosenCut:
+    """Linkage and threshold with the best F1.
 
     Args:
         edges: scored by models that have not seen the entities of the pair.
-        labels: (n,) entity, -1: not known.
-        complete: whether records without a label are strangers.
+        n: records.
+        curve_of: scores of a forest at every threshold.
         cannot_link: pairs that are kept apart.
     """
-    best: tuple[GraphCut, ThresholdCurve, Forest] | None = None
-    most = -1.0
+    best: ChosenCut | None = None
     for missing in MISSING:
         for alpha in ALPHAS:
-            forest = cluster_graph(edges, len(labels), alpha, missing, cannot_link)
-            curve = threshold_curve(forest, labels, complete)
-            k = int(curve.f1.argmax())
-            if curve.f1[k] > most:
-                most = float(curve.f1[k])
-                threshold = min(float(curve.thresholds[k]), float(np.nextafter(missing, -np.inf)))
-                best = GraphCut(alpha, missing, threshold), curve, forest
+            forest = cluster_graph(edges, n, alpha, missing, cannot_link)
+            curve = curve_of(forest)
+            f1 = float(curve.f1.max())
+            if best is None or f1 > best.f1:
+                cut = GraphCut(alpha, missing, middle_threshold(curve, missing))
+                best = ChosenCut(cut, curve, forest, f1)
     if best is None:
         raise RuntimeError("internal error: no linkage was tried")
     return best
+
+
+def middle_threshold(curve: ThresholdCurve, missing: float) -> float:
+    """Of the thresholds around the best that are as good, to a tolerance, one inside.
+
+    It is that of even odds where this is one of them, else the middle. New entities are a little
+    closer together or further apart than those of the choice; the first threshold that is as good
+    would lose some of their records.
+    """
+    k = int(curve.f1.argmax())
+    worse = np.flatnonzero(curve.f1 < curve.f1[k] - _TOLERANCE)
+    first = int(worse[worse < k].max(initial=-1)) + 1
+    last = int(worse[worse > k].min(initial=len(curve.f1))) - 1
+    most = float(np.nextafter(missing, -np.inf))
+    low, high = (min(float(curve.thresholds[end]), most) for end in (first, last))
+    if low <= EVEN <= high:
+        return EVEN
+    return (low + high) / 2 if np.isfinite(low) else high
 
 
 def pairs_apart(codes: Ints) -> NDArray[np.int64] | None:

@@ -6,7 +6,7 @@ Both come from weighted labelled pairs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.boosting import Booster, train_booster
+from supclust.boosting import Booster, average_boosters, train_booster
 from supclust.resolve.key_kernels import weighted_sums
 
 Floats = NDArray[np.float64]
@@ -127,15 +127,38 @@ class Logistic:
         return {**last, **{f"average_{name}": array for name, array in last.items()}}
 
 
+def average(models: Sequence[PairModel]) -> PairModel:
+    """The model whose dissimilarity is the mean of those of some models of one family."""
+    boosted = [one for one in models if isinstance(one, Boosted)]
+    if boosted:
+        return Boosted(average_boosters([one.booster for one in boosted]))
+    linear = [one for one in models if isinstance(one, Logistic)]
+    weight = np.mean([one.weight for one in linear], axis=0)
+    return Logistic(weight, float(np.mean([one.bias for one in linear])))
+
+
 def train_boosted(
-    features: NDArray[np.float32], same: NDArray[np.bool_], weight: Floats, seed: int = 0
+    features: NDArray[np.float32],
+    same: NDArray[np.bool_],
+    weight: Floats,
+    directions: Sequence[int] = (),
+    seed: int = 0,
 ) -> Boosted:
-    """Boosted trees from pairs with NaN where a value is missing, on one core."""
+    """Boosted trees from pairs with NaN where a value is missing, on one core.
+
+    Args:
+        features: (e, d).
+        same: (e,) whether a pair is of one entity.
+        weight: (e,) of the pairs.
+        directions: (d,) whether the odds may only rise (1) or fall (-1) with a feature, or both
+            (0, the default); it keeps the trees from describing the entities of training.
+        seed: of the training.
+    """
     target = same.astype(np.float64)
     made = train_booster(
         *(features, target, weight),
         objective="binary",
-        params=_BOOSTING,
+        params={**_BOOSTING, "monotone_constraints": list(directions)} if directions else _BOOSTING,
         seed=seed,
         num_threads=1,
     )

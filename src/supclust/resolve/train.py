@@ -1,4 +1,4 @@
-"""The pair model by cross-validation over entities: folds, and the choice of a family.
+"""The pair model by cross-validation over entities: folds, families, and their average.
 
 Entities are divided into folds. A fold's model is trained without any record of the fold, so the
 dissimilarities that it gives them are as good as those of new records.
@@ -15,29 +15,35 @@ from numpy.typing import NDArray
 
 from supclust.hac.cpu.threads import thread_count
 from supclust.resolve.keys import Ints
-from supclust.resolve.pair_model import PairModel, train_boosted, train_logistic
+from supclust.resolve.pair_model import PairModel, average, train_boosted, train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs
 
 FOLDS = 3
-_ENOUGH = 1_000  # entities from which boosted trees are not compared with the logistic model
+_ENOUGH = 1_000  # entities from which boosted trees of all pairs are taken, and nothing else
 _TOO_FEW = 100  # matches below which they are not tried
+FEW_COLUMNS = 12
+"""Columns up to which all are compared."""
+_USELESS = 0.01  # share of the gain of all columns that is given up
+_SAMPLE = 40_000  # pairs on which useless columns are found
 
 
 class TrainedPairs(NamedTuple):
-    """Pair models.
+    """Pair models of one family.
 
     Attributes:
-        model: trained on all pairs.
+        family: ``boosted`` or ``logistic``.
+        model: to be applied.
         folds: one per fold, trained without its entities.
         fold: (n,) fold of every record, -1 for unlabelled ones.
-        losses: cross-validated log loss of every family that was tried.
+        loss: cross-validated log loss.
     """
 
+    family: str
     model: PairModel
     folds: Sequence[PairModel]
     fold: Ints
-    losses: dict[str, float]
+    loss: float
 
     def which(self, left: Ints, right: Ints) -> Ints:
         """Position, in ``[*folds, model]``, of the model that has not seen a pair's entity."""
@@ -52,8 +58,13 @@ def folds_of(labels: Ints, seed: int = 0) -> Ints:
     return np.where(labels >= 0, order[labels], -1) if entities else np.full(len(labels), -1)
 
 
-def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0) -> TrainedPairs:
-    """Train the pair model and those of the folds.
+def train_pairs(
+    table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0
+) -> list[TrainedPairs]:
+    """Train the pair models that are to be chosen from, the lowest log loss first.
+
+    With few entities the model is the average of those of the folds. A model of all pairs would be
+    more certain than they are, and a threshold that was chosen on their scores too high for it.
 
     Args:
         table: the records.
@@ -62,26 +73,70 @@ def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int =
         seed: of folds and training.
     """
     fold = folds_of(labels, seed)
-    matches = int(pairs.same.sum())
     several = int((np.bincount(labels[labels >= 0]) > 1).sum())  # entities with matches
-    families = ["boosted"] if several >= _ENOUGH else ["logistic", "boosted"]
-    if matches < _TOO_FEW:
+    many = several >= _ENOUGH
+    families = ["boosted"] if many else ["logistic", "boosted"]
+    if int(pairs.same.sum()) < _TOO_FEW:
         families = ["logistic"]
-    trained: dict[str, list[PairModel]] = {}
-    losses: dict[str, float] = {}
+    weighted = pairs._replace(weight=entity_weights(pairs, labels))
+    trained = []
     for family in families:
         features = table.features(pairs.left, pairs.right, family == "boosted")
-        trained[family] = _train_folds(family, features, pairs, fold, seed)
-        losses[family] = _held_out_loss(trained[family], features, pairs, fold)
-    best = min(losses, key=lambda family: losses[family])
-    *folds, model = trained[best]
-    return TrainedPairs(model, folds, fold, losses)
+        directions = table.comparisons.directions
+        models = _train_folds(family, features, directions, weighted, fold, many, seed)
+        loss = _held_out_loss(models, features, pairs, fold)
+        model = models[FOLDS] if many else average(models)
+        trained.append(TrainedPairs(family, model, models[:FOLDS], fold, loss))
+    return sorted(trained, key=lambda one: one.loss)
+
+
+def useless_columns(table: Compared, pairs: LabelledPairs, seed: int = 0) -> list[str]:
+    """Columns that boosted trees hardly use to tell matches from others.
+
+    Positions in a list, flags and the like: comparing them takes time and teaches nothing. Those
+    with the least gain are left out while they have 1 % of the gain of all columns together.
+
+    Args:
+        table: the records.
+        pairs: labelled.
+        seed: of sample and training.
+    """
+    some = np.random.default_rng(seed).permutation(len(pairs.left))[:_SAMPLE]
+    features = table.features(pairs.left[some], pairs.right[some], True)
+    directions = table.comparisons.directions
+    model = train_boosted(features, pairs.same[some], pairs.weight[some], directions, seed)
+    gains, at = {}, 0
+    for one in table.comparisons.comparisons:
+        gains[one.column] = float(model.importances[at : at + len(one.features)].sum())
+        at += len(one.features)
+    order = sorted(gains, key=lambda column: gains[column])
+    useless = np.cumsum([gains[column] for column in order]) <= _USELESS
+    return [column for column, drop in zip(order[:-1], useless[:-1], strict=True) if drop]
+
+
+def entity_weights(pairs: LabelledPairs, labels: Ints) -> NDArray[np.float64]:
+    """(e,) weights of pairs, those of matches in inverse proportion to the size of their entity.
+
+    An entity then counts as its records do, not as their square: a few large ones do not decide
+    what a match is. The sum over the matches stays as it is.
+    """
+    size = np.bincount(labels[labels >= 0], minlength=1)
+    weight = pairs.weight.copy()
+    weight[pairs.same] /= np.maximum(size[np.maximum(labels[pairs.left[pairs.same]], 0)], 1)
+    weight[pairs.same] *= pairs.weight[pairs.same].sum() / max(weight[pairs.same].sum(), 1e-300)
+    return weight
 
 
 def _train_folds(
-    family: str, features: NDArray[np.float32], pairs: LabelledPairs, fold: Ints, seed: int
+    family: str,
+    features: NDArray[np.float32],
+    directions: Sequence[int],
+    pairs: LabelledPairs,
+    fold: Ints,
+    whole: bool,
+    seed: int,
 ) -> list[PairModel]:
-    """Models of the folds, then that of all pairs; side by side, one core each."""
+    """Models of the folds, then, if asked for, that of all pairs; side by side, one core each."""
 
     def train(k: int) -> PairModel:
         used = (fold[pairs.left] != k) & (fold[pairs.right] != k)
@@ -89,11 +144,11 @@ def _train_folds(
             used = np.ones(len(used), np.bool_)
         X, same, weight = features[used], pairs.same[used], pairs.weight[used]
         if family == "boosted":
-            return train_boosted(X, same, weight, seed)
+            return train_boosted(X, same, weight, directions, seed)
         return train_logistic(X, same, weight)
 
     with ThreadPoolExecutor(min(thread_count(), FOLDS + 1)) as pool:
-        return list(pool.map(train, range(FOLDS + 1)))
+        return list(pool.map(train, range(FOLDS + whole)))
 
 
 def _held_out_loss(

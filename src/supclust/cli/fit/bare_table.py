@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust.cli.wording import counted, kinds_in, linkage_line, names_in, scores_line
@@ -15,7 +16,8 @@ _OF_BLOCKS = (
     *("labels", "scale", "no_flag", "epochs", "lr", "alpha_lr", "weight_decay"),
     *("dev_fraction", "dev_blocks", "train_blocks"),
 )
-_OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall")
+_OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall", "pairs")
+_OPTIONS = ("candidates", "labelled", "max_pairs", "recall")  # of `TableOptions`
 
 
 def configure_table(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +33,12 @@ def configure_table(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "complete", "partial"),
         help="complete: records without a label belong to no labelled entity; partial: they may "
         "(default: found out, and said)",
+    )
+    table.add_argument(
+        "--pairs",
+        type=Path,
+        metavar="TABLE",
+        help="judged pairs, beside --label or instead of it: two ids (id_a, id_b) and match (1, 0)",
     )
     table.add_argument("--distinct", help="records that share a value are different entities")
     table.add_argument("--max-pairs", type=float, metavar="K", help="per record (default: 40)")
@@ -65,6 +73,7 @@ def is_bare_table(options: argparse.Namespace) -> bool:
 def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     """Learn from a table; ``None`` where all columns are numbers: these are vectors."""
     from supclust.cli.cluster import bar
+    from supclust.data.records.labelled_pairs import read_labelled_pairs
     from supclust.data.records.table import ColumnChoice, read_records
     from supclust.data.records.where import Where
     from supclust.resolve.fit import TableOptions, fit_table
@@ -84,16 +93,26 @@ def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     if all(kind == "number" for kind in records.kinds.values()):
         return None
     print("\n".join(_described(records)), flush=True)
-    given = {name: getattr(options, name) for name in _OF_TABLES if name != "distinct"}
-    chosen = TableOptions(**_present(given), seed=options.seed)
+    chosen = TableOptions(
+        **_present({name: getattr(options, name) for name in _OPTIONS}), seed=options.seed
+    )
+    judged = None if options.pairs is None else read_labelled_pairs(options.pairs, records.ids)
+    if judged is not None:
+        print(
+            f"{options.pairs}: {judged.match.sum():,} pairs that match, "
+            f"{(~judged.match).sum():,} that do not, {judged.skipped:,} without an answer"
+        )
     with bar("pairs") as progress:
-        return fit_table(records, chosen, lambda line: print(line, flush=True), progress)
+        return fit_table(records, chosen, lambda line: print(line, flush=True), progress, judged)
 
 
 def learned_lines(model: TrainedModel) -> list[str]:
     """What a model of a bare table has learned."""
     facts = model.record["entities"]
     shown = ", ".join(f"{name} {loss:.4f}" for name, loss in facts["log_losses"].items())
+    scored = facts.get("f1_of_families") or {}
+    if len(scored) > 1:
+        shown += "; F1: " + ", ".join(f"{name} {f1:.3f}" for name, f1 in scored.items())
     lines = [
         f"pair model: {facts['pair_model']} (log loss of held-out entities: {shown})",
         linkage_line(model.linkage, model.alpha, model.record["spread"]),
@@ -105,6 +124,8 @@ def learned_lines(model: TrainedModel) -> list[str]:
             "no F1: no pair of different entities is known to be different, so precision cannot be "
             "measured; label more entities, or say --labelled complete",
         ]
+    if model.record["bcubed"] is None:
+        return [*lines, scores_line(model.record["dev"], None) + ", of the judged pairs"]
     precision, recall, f1 = model.record["bcubed"]
     return [
         *lines,

@@ -137,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
 
     check("--seed", Natural, options.seed)
     _check_output(options.output)
-    if options.label is not None and is_bare_table(options):
+    if (options.label or options.pairs) is not None and is_bare_table(options):
         require("lightgbm")
         bare = fit_bare_table(options)
         if bare is not None:

@@ -10,7 +10,7 @@ average over training pairs, or NaN if asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -21,8 +21,8 @@ from supclust.data.errors import DataError
 from supclust.data.records.compare.kernel import EncodedRecords, Group, Layout, pair_features
 from supclust.data.records.dates import DateOrder
 from supclust.data.records.encode.columns import Column, encode_columns
+from supclust.data.records.features import DIRECTIONS, FLAGS, WIDTH, GroupName, groups_of
 from supclust.data.records.features import FEATURES as FEATURES
-from supclust.data.records.features import FLAGS, WIDTH, GroupName, groups_of
 from supclust.data.records.features import KINDS as KINDS
 from supclust.data.records.features import ColumnKind as ColumnKind
 from supclust.data.records.features import source_kind as source_kind
@@ -144,6 +144,11 @@ class RecordComparisons:
         return tuple(name for one in self.comparisons for name in one.feature_names)
 
     @property
+    def directions(self) -> tuple[int, ...]:
+        """Of all features: 1 if a larger value says that records are more alike, -1, or 0."""
+        return tuple(DIRECTIONS.get(f, 1) for one in self.comparisons for f in one.features)
+
+    @property
     def kinds(self) -> dict[str, ColumnKind]:
         """Kind of every column."""
         return {one.column: one.kind for one in self.comparisons}
@@ -152,6 +157,10 @@ class RecordComparisons:
     def sources(self) -> dict[str, Kind]:
         """How every column is read from a table: as numbers or as text."""
         return {name: source_kind(kind) for name, kind in self.kinds.items()}
+
+    def without(self, columns: Collection[str]) -> RecordComparisons:
+        """The comparisons of all other columns."""
+        return RecordComparisons(tuple(c for c in self.comparisons if c.column not in columns))
 
     def layout(self, nan: bool = False) -> Layout:
         """The layout that the kernels read.

@@ -59,6 +59,12 @@ FEATURES: dict[ColumnKind, dict[str, tuple[GroupName, int]]] = {
     "coordinates": {"distance": ("place", values.DISTANCE)},
 }
 """Features of every kind of column: name, group of the kernel, number in the group."""
+DIRECTIONS: dict[str, int] = {
+    **dict.fromkeys(("difference in days", "difference", "relative difference", "distance"), -1),
+    **dict.fromkeys((*FLAGS, "day and month swapped"), 0),
+}
+"""Of features that do not say by a larger value that records are more alike (1): by a smaller one
+(-1), or by neither (0)."""
 WIDTH: dict[GroupName, int] = {
     "text": kernel.TEXT_FEATURES,
     "date": values.DATE_FEATURES,

@@ -1,0 +1,120 @@
+"""What a model of a bare table says about itself: how to cluster, and how it was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from supclust.data.records.table import Records
+from supclust.metrics.threshold import ThresholdCurve
+from supclust.model.trained import TrainedModel
+from supclust.resolve.choose import ChosenRule
+from supclust.resolve.completeness import Completeness
+from supclust.resolve.graph_cut import GraphCut
+from supclust.resolve.keys import BY_RARITY
+from supclust.resolve.pair_model import Boosted
+from supclust.resolve.rules import KeyTable, Rule, parse_rules
+from supclust.resolve.scoring import Compared
+from supclust.resolve.train import TrainedPairs
+from supclust.resolve.training_pairs import PairCounts
+
+LAYOUT = "table"
+"""Of the description of a table in a model that needs no blocks."""
+_CURVE_POINTS = 200  # of the threshold curve that a model keeps
+
+
+def description(
+    records: Records,
+    table: Compared,
+    keys: KeyTable,
+    rules: list[ChosenRule],
+    small: bool,
+    cut: GraphCut,
+    given: bool,
+) -> dict[str, Any]:
+    """What clustering needs to know about the table."""
+    used = {one.column for one in table.comparisons.comparisons}
+    used |= {predicate.column for one in rules for predicate in one.rule.predicates}
+    return {
+        "layout": LAYOUT,
+        "label": records.choice.label,
+        "block": records.choice.block,
+        "id": records.choice.id,
+        "distinct": records.choice.distinct,
+        "columns": {name: kind for name, kind in records.kinds.items() if name in used},
+        "comparisons": table.comparisons.to_json(),
+        "candidates": [
+            {"rule": str(one.rule), **{k: float(getattr(one, k)) for k in one._fields[1:]}}
+            for one in rules
+        ],
+        "frequencies": word_frequencies(keys, [one.rule for one in rules]),
+        "given": given,
+        "all_pairs": small,
+        "missing": cut.missing,
+    }
+
+
+def word_frequencies(keys: KeyTable, rules: Sequence[Rule]) -> dict[str, Any]:
+    """How often words occur, of the columns of which a rule takes the rarest; for a model."""
+    columns = {p.column for rule in rules for p in rule.predicates if p.name in BY_RARITY}
+    return {name: keys.columns[name].frequencies.to_json() for name in sorted(columns)}
+
+
+def rules_of(model: TrainedModel) -> tuple[Rule, ...]:
+    """Candidate rules of a model of a bare table."""
+    described = model.records or {}
+    names = [*(described.get("columns") or {}), str(described.get("block"))]
+    return tuple(parse_rules(one["rule"], names)[0] for one in described.get("candidates") or ())
+
+
+def facts(
+    records: Records,
+    counts: PairCounts,
+    lost: float,
+    strangers: Completeness,
+    families: Sequence[TrainedPairs],
+    scores: dict[str, float],
+) -> dict[str, Any]:
+    """How a model was learned.
+
+    Args:
+        records: learned from.
+        counts: of the candidates.
+        lost: share of the labelled pairs that are never compared.
+        strangers: whether unlabelled records are.
+        families: of pair models that were trained.
+        scores: F1 of their clusters; the chosen one first.
+    """
+    return {
+        "records": records.n,
+        "labelled": int((records.labels >= 0).sum()),
+        "entities": len(records.label_names),
+        "pairs": counts.total,
+        **{f"{name}_pairs": value for name, value in counts._asdict().items()},
+        "never_compared": lost,
+        "complete": strangers.complete,
+        "reason": strangers.reason,
+        "pair_model": next(iter(scores), families[0].family),
+        "log_losses": {one.family: one.loss for one in families},
+        "f1_of_families": scores,
+    }
+
+
+def importances(trained: TrainedPairs, table: Compared) -> dict[str, float] | None:
+    """Share of the gain of every feature of boosted trees, the largest first."""
+    if not isinstance(trained.model, Boosted):
+        return None
+    names, shares = table.comparisons.feature_names, trained.model.importances.tolist()
+    return dict(sorted(zip(names, shares, strict=True), key=lambda one: -one[1]))
+
+
+def thinned(curve: ThresholdCurve) -> dict[str, list[float]]:
+    """Some points of a curve."""
+    finite = np.flatnonzero(np.isfinite(curve.thresholds))
+    kept = finite[np.linspace(0, len(finite) - 1, min(_CURVE_POINTS, len(finite))).astype(int)]
+    return {
+        name: getattr(curve, name)[kept].tolist()
+        for name in ("thresholds", "precision", "recall", "f1")
+    }
