@@ -4,7 +4,7 @@
 
 Prints, per size: seconds to make the store (a full clustering), and seconds of ``supclust update``
 as a new process, the least of three updates of 1,000 records each; and of ``supclust correct``.
-A store that is there already in FOLDER is used again.
+What is there already in FOLDER is used again.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ def run(*words: object) -> tuple[float, str]:
 def prepared(folder: Path, size: int) -> tuple[Path, float | None]:
     """A folder with model, store and batches; and seconds to make the store, if it was made."""
     here = folder / str(size)
-    if (here / "store").exists():
-        return here, None
-    shutil.rmtree(here, ignore_errors=True)
-    here.mkdir(parents=True)
-    records, labels = generate(size + BATCH * REPEATS + 500)
-    write(here / "first.parquet", records[:size], labels[:size], 0)
-    for k in range(REPEATS):
-        part = slice(size + k * BATCH, size + (k + 1) * BATCH)
-        write(here / f"new{k}.parquet", records[part], labels[part], part.start)
+    here.mkdir(parents=True, exist_ok=True)
+    if not (here / "first.parquet").exists():
+        records, labels = generate(size + BATCH * REPEATS + 500)
+        for k in range(REPEATS):
+            part = slice(size + k * BATCH, size + (k + 1) * BATCH)
+            write(here / f"new{k}.parquet", records[part], labels[part], part.start)
+        write(here / "first.parquet", records[:size], labels[:size], 0)
     model = folder / "model"
     if not model.exists():
         write(folder / "labelled.parquet", *generate(TRAINED, seed=1), 10**8)
         run("fit", folder / "labelled.parquet", "--label", "person", "-o", model)
+    if (here / "store").exists():
+        return here, None
     output = ("-o", here / "out.parquet", "--store", here / "store")
     seconds, _ = run("cluster", here / "first.parquet", "--model", model, *output)
     return here, seconds

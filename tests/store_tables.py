@@ -8,12 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
+import pyarrow.parquet
 
 from supclust.cluster.table import Options
 from supclust.data.layouts.link_pairs import LinkPairs
-from supclust.model import load
+from supclust.data.records.learning import learn_comparisons
+from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import resolve_table
+from supclust.resolve.fit import word_frequencies
+from supclust.resolve.keys import KeyColumn
+from supclust.resolve.pair_model import Logistic
+from supclust.resolve.rules import KeyTable, parse_rules
 
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 FIRST = ["ann", "bob", "carl", "dora", "emil", "fritz", "gina", "hans", "ida", "jonas", "mia"]
@@ -49,16 +54,51 @@ def table_of(records: list[dict[str, str | None]]) -> pa.Table:
     return pa.table({n: pa.array([one[n] for one in records], pa.string()) for n in names})
 
 
-@functools.cache
-def trained(rules: str | None = None):
-    """A model of persons; its rules given by hand, or chosen."""
-    from supclust.cli.main import main
+RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
+WEIGHTS = {
+    "name: same text": -2.0,
+    "name: edit similarity": -9.0,
+    "name: shared rare words": -1.5,
+    "born: same date": -2.0,
+    "born: missing": -0.7,
+    "zip: same code": -1.5,
+    "zip: missing": -0.6,
+}
 
-    folder = Path(tempfile.mkdtemp())
-    pyarrow.csv.write_csv(table_of(persons(150, seed=1)), folder / "t.csv")
-    words = ["fit", str(folder / "t.csv"), "--label", "entity", "-o", str(folder / "m")]
-    assert main([*words, *(["--candidates", rules] if rules else [])]) == 0
-    return load(folder / "m")
+
+@functools.cache
+def linear_model(rules: str | None = RULES, alpha: float = -0.2, **described) -> TrainedModel:
+    """A model of persons with weights by hand, so that tests need no training.
+
+    Args:
+        rules: given by hand; ``None``: chosen, so that all pairs of small tables are candidates.
+        alpha: of the linkage.
+        described: further entries of the description of the table.
+    """
+    kinds = {"name": "text", "born": "date", "zip": "code"}
+    table = table_of(persons(150, seed=1))
+    values = {name: table[name].to_pylist() for name in kinds}
+    left, right = np.triu_indices(len(table), 1)
+    comparisons = learn_comparisons(kinds, values, left[::97], right[::97])
+    parsed = parse_rules(rules or RULES, [*kinds, *filter(None, [described.get("block")])])
+    names = comparisons.feature_names
+    weight = np.array([WEIGHTS.get(name, 0.0) for name in names])
+    made = Logistic(weight, 10.5)
+    keys = KeyTable({name: KeyColumn.of(values[name], kind) for name, kind in kinds.items()})
+    records = {
+        "layout": "table",
+        "id": "id",
+        "columns": kinds,
+        "comparisons": comparisons.to_json(),
+        "candidates": [{"rule": str(rule)} for rule in parsed],
+        "frequencies": word_frequencies(keys, parsed),
+        "given": rules is not None,
+        "missing": 4.0,
+        **described,
+    }
+    return TrainedModel(
+        made.spec, made.weights, "pairs", names, "exp", alpha, 0.0, record={"records": records}
+    )
 
 
 def from_scratch(records: pa.Table, model, together=(), apart=(), threshold=None) -> dict[str, int]:

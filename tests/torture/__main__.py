@@ -62,15 +62,22 @@ def _condition(name: str, *arguments: object) -> Callable[[], Fuzz]:
 
 
 def _saves() -> Fuzz:
-    from torture.saves import SCENARIOS
+    from torture.saves import LONGER, SCENARIOS
 
     def run(inputs: object, cases: int, rng: random.Random) -> Iterator[tuple[str, str | None]]:
-        for name, scenario in list(SCENARIOS.items())[:cases]:
+        for name, scenario in list({**SCENARIOS, **LONGER}.items())[:cases]:
             with tempfile.TemporaryDirectory() as folder:
                 for _ in range(scenario(Path(folder).resolve())):
                     yield f"killed at every step: {name}", None
 
     return run
+
+
+def _stores(name: str, *arguments: object) -> Callable[[], Fuzz]:
+    import torture.stores
+
+    found = getattr(torture.stores, name)
+    return lambda: found(*arguments) if arguments else found
 
 
 def parts() -> list[Part]:
@@ -81,7 +88,7 @@ def parts() -> list[Part]:
         Part("model folders", _folder("fuzz_models"), 800, 20),
         Part("result folders", _folder("fuzz_results"), 800, 20),
         Part("cache entries", _folder("fuzz_cache"), 400, 10),
-        Part("kill at every step", _saves, 5, 0),
+        Part("kill at every step", _saves, 6, 0),
         *(
             Part(
                 f"kill -9 in {name}", _condition("killed", name), 30, 1 if name == "cluster" else 0
@@ -95,6 +102,12 @@ def parts() -> list[Part]:
         *(
             Part(f"SIGTERM in {name}", _condition("killed", name, signal.SIGTERM), 5, 0)
             for name in ("cluster", "fit", "sweep")
+        ),
+        Part("stores: update = batch", _stores("lives"), 260, 4),
+        Part("stores: historical records", _stores("historical_lives"), 40, 0),
+        *(
+            Part(f"stores: kill -9 in {name}", _stores("killed", name), 25, 2)
+            for name in ("update", "correct")
         ),
         Part("full disk", _condition("full_disk"), 5, 0),
         Part("read-only output", _condition("read_only"), 1, 0),
@@ -164,6 +177,7 @@ def _import_everything() -> None:
         *("pytorch_lightning", "supclust.cluster.edges", "supclust.cluster.table"),
         *("supclust.experiment.job", "supclust.experiment.loggers", "supclust.experiment.run"),
         *("supclust.experiment.training", "supclust.model.fit", "torture.conditions"),
+        *("supclust.store.entity_store", "scipy.sparse.csgraph", "scipy.optimize", "store_tables"),
     ):
         import_module(name)
 

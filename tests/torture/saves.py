@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -120,6 +121,26 @@ def write_a_file(folder: Path) -> int:
     return steps
 
 
+def change_a_store(folder: Path) -> int:
+    """The old version of an entity store or the new one."""
+    from torture.stores import change_store, check_store, create_store
+
+    def made(action: Callable[[], object]) -> None:
+        assert in_child(action, folder) == 0  # a fork must not copy the threads of pyarrow
+
+    made(lambda: create_store(folder / "old"))
+    made(lambda: shutil.copytree(folder / "old", folder / "new"))
+    made(lambda: change_store(folder / "new", "update"))
+    made(lambda: shutil.copytree(folder / "old", folder / "store"))
+    steps = kill_at_every_step(
+        lambda: change_store(folder / "store", "update"),
+        folder / "store",
+        lambda complete: made(lambda: check_store(folder, complete)),
+    )
+    made(lambda: check_store(folder, True))
+    return steps
+
+
 SCENARIOS: dict[str, Callable[[Path], int]] = {
     scenario.__name__: scenario
     for scenario in (
@@ -130,7 +151,9 @@ SCENARIOS: dict[str, Callable[[Path], int]] = {
         write_a_file,
     )
 }
+LONGER = {"change_a_store": change_a_store}
+"""Scenarios of ``make torture`` alone."""
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        print(SCENARIOS[sys.argv[1]](Path(name).resolve()))
+        print({**SCENARIOS, **LONGER}[sys.argv[1]](Path(name).resolve()))

@@ -6,11 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from store_tables import clusters_of, persons, table_of, trained
+from store_tables import clusters_of, linear_model, persons, table_of
 from supclust import EntityStore
 from supclust.cli.main import main
-
-RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
 
 
 def run(*words):
@@ -21,7 +19,7 @@ def run(*words):
 def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
     records = persons(60, seed=5)
-    trained(RULES).save(folder / "model")
+    linear_model().save(folder / "model")
     pq.write_table(table_of(records[:120]), folder / "first.parquet")
     pq.write_table(table_of(records[100:]), folder / "new.parquet")
     return folder, records
@@ -81,7 +79,7 @@ def test_wrong_input_is_refused(tables, store, tmp_path, capsys):
     (tmp_path / "gone.csv").write_text("id\nnobody\n")
     pq.write_table(table_of([records[0]] * 2), tmp_path / "twice.parquet")
     pq.write_table(pa.table({"id": ["x"]}), tmp_path / "short.parquet")
-    trained().save(tmp_path / "other")
+    linear_model(None).save(tmp_path / "other")
     assert run("correct", store, "--together", a, b, "--together", b, c) == 0
     cases = [
         ((*first, "-o", tmp_path / "o.csv", "--store", store), "exists already"),

@@ -2,11 +2,9 @@
 
 import pytest
 
-from store_tables import clusters_of, from_scratch, partition, persons, table_of, trained
+from store_tables import clusters_of, from_scratch, linear_model, partition, persons, table_of
 from supclust import EntityStore
 from supclust.data.errors import DataError
-
-RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +14,7 @@ def records():
 
 @pytest.fixture
 def store(records, tmp_path):
-    return EntityStore.create(tmp_path / "entities", table_of(records[:200]), trained(RULES))
+    return EntityStore.create(tmp_path / "entities", table_of(records[:200]), linear_model())
 
 
 def test_new_records_give_the_run_from_scratch(store, records):

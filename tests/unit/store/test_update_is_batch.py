@@ -3,11 +3,9 @@
 import pytest
 
 from store_sequences import Life
-from store_tables import persons, trained
+from store_tables import linear_model, persons
 from supclust.resolve import apply, candidates
 from supclust.store import entity_store
-
-RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
 
 
 @pytest.fixture
@@ -20,13 +18,13 @@ def small_limits(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_by_rules_with_keys_that_too_many_share(seed, tmp_path, small_limits):
-    life = Life(tmp_path / "s", trained(RULES), persons(60, seed), seed)
+    life = Life(tmp_path / "s", linear_model(), persons(60, seed), seed)
     for _ in range(6):
         life.step()
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_across_the_limit_of_all_pairs(seed, tmp_path, small_limits):
-    life = Life(tmp_path / "s", trained(), persons(30, seed), seed)
+    life = Life(tmp_path / "s", linear_model(None), persons(30, seed), seed)
     for _ in range(6):
         life.step()
