@@ -48,6 +48,12 @@ def _files() -> Fuzz:
     return fuzz_files
 
 
+def _fit() -> Fuzz:
+    from torture.files import fuzz_fit
+
+    return fuzz_fit
+
+
 def _folder(name: str) -> Callable[[], Fuzz]:
     import torture.folders
 
@@ -85,6 +91,7 @@ def parts() -> list[Part]:
     return [
         Part("API against brute force", _api, 20_000, 300),
         Part("tables", _files, 2_000, 40),
+        Part("tables to learn from", _fit, 40, 0),
         Part("model folders", _folder("fuzz_models"), 800, 20),
         Part("result folders", _folder("fuzz_results"), 800, 20),
         Part("cache entries", _folder("fuzz_cache"), 400, 10),
@@ -94,6 +101,14 @@ def parts() -> list[Part]:
                 f"kill -9 in {name}", _condition("killed", name), 30, 1 if name == "cluster" else 0
             )
             for name in ("cluster", "edges", "fit", "sweep")
+        ),
+        *(
+            Part(f"kill -9 in {name}", _condition("killed", name), cases, 0)
+            for name, cases in (
+                ("fit of a bare table", 10),
+                ("cluster of a bare table", 30),
+                ("learned cut", 10),
+            )
         ),
         *(
             Part(f"Ctrl-C in {name}", _condition("killed", name, signal.SIGINT), 5, 0)
@@ -174,10 +189,18 @@ def main() -> int:
 def _import_everything() -> None:
     """Import what the children use, and run none of it: then a fork is safe, and starts at once."""
     for name in (
-        *("pytorch_lightning", "supclust.cluster.edges", "supclust.cluster.table"),
+        # joblib makes a semaphore when it is imported, which a limit of file sizes would prevent.
+        *(
+            "joblib",
+            "lightgbm",
+            "pytorch_lightning",
+            "supclust.cluster.edges",
+            "supclust.cluster.table",
+        ),
         *("supclust.experiment.job", "supclust.experiment.loggers", "supclust.experiment.run"),
-        *("supclust.experiment.training", "supclust.model.fit", "torture.conditions"),
+        *("supclust.experiment.training", "supclust.model.fit", "supclust.resolve.fit"),
         *("supclust.store.entity_store", "scipy.sparse.csgraph", "scipy.optimize", "store_tables"),
+        "torture.conditions",
     ):
         import_module(name)
 

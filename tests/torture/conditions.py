@@ -30,7 +30,7 @@ def killed(name: str, number: int = signal.SIGKILL) -> Condition:
     def condition(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case]:
         job = jobs(inputs)[name]
         expected, seconds = _undisturbed(job, inputs)
-        folder = _new(inputs, name)
+        folder = _fresh(inputs, job)
         title = f"{signal.Signals(number).name} in {name}"
         for case in range(cases):
             child = kill_at_random(partial(job.run, folder), seconds, rng, number)
@@ -38,7 +38,7 @@ def killed(name: str, number: int = signal.SIGKILL) -> Condition:
             if child.code == 0 or case == cases - 1:
                 again = _ended(partial(job.run, folder))
                 yield f"{title}: rerun", _wrong_end(again, job, folder, expected)
-                folder = _new(inputs, name)
+                folder = _fresh(inputs, job)
 
     return condition
 
@@ -46,7 +46,7 @@ def killed(name: str, number: int = signal.SIGKILL) -> Condition:
 def _undisturbed(job: Job, inputs: Inputs) -> tuple[object, float]:
     """Content of the output of an undisturbed run, and its seconds (of the second run)."""
     for _ in range(2):
-        folder = _new(inputs, f"{job.name}-undisturbed")
+        folder = _fresh(inputs, job)
         began = time.monotonic()
         child = _ended(partial(job.run, folder), seconds=300)
         seconds = time.monotonic() - began
@@ -90,32 +90,30 @@ def full_disk(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case]:
     for name, job in jobs(inputs).items():
         expected, _ = _undisturbed(job, inputs)
         for size in (0, 1, 40, 400, 4_000)[: max(1, cases)]:
-            folder = _new(inputs, name)
-            if name == "sweep":
-                arguments(folder)  # its table
+            folder = _fresh(inputs, job)
             limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, -1))
             child = _ended(partial(job.run, folder), limit)
             yield f"file size limit in {name}", _one_line(child)
             again = _ended(partial(job.run, folder))
             yield f"file size limit in {name}: rerun", _wrong_end(again, job, folder, expected)
-        with _tmpfs(inputs, name, full=True) as small:
+        with _tmpfs(inputs, job, full=True) as small:
             if small is not None:
                 yield f"full tmpfs in {name}", _one_line(_ended(partial(job.run, small)))
 
 
 @contextmanager
-def _tmpfs(inputs: Inputs, name: str, *, full: bool) -> Iterator[Path | None]:
-    """A file system of 64 kB, nearly full or read-only; ``None`` where mounting is not allowed."""
-    folder = _new(inputs, f"{name}-tmpfs")
-    options = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+def _tmpfs(inputs: Inputs, job: Job, *, full: bool) -> Iterator[Path | None]:
+    """A file system of 1 MB, nearly full or read-only; ``None`` where mounting is not allowed."""
+    folder = _new(inputs, f"{job.name}-tmpfs")
+    options = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
     if subprocess.run(options, capture_output=True).returncode != 0:
         yield None
         return
     try:
-        if name == "sweep":
-            arguments(folder)  # its table
+        job.prepare(folder)
         if full:
-            (folder / "filling").write_bytes(b"x" * (48 << 10))
+            free = os.statvfs(folder)
+            (folder / "filling").write_bytes(b"x" * (free.f_bavail * free.f_frsize - (16 << 10)))
         else:
             subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
         yield folder
@@ -126,11 +124,10 @@ def _tmpfs(inputs: Inputs, name: str, *, full: bool) -> Iterator[Path | None]:
 def read_only(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case]:
     """An output folder that the user may not write to: refused before the work, exit code 2."""
     for name, job in jobs(inputs).items():
-        with _tmpfs(inputs, name, full=False) as mounted:
+        with _tmpfs(inputs, job, full=False) as mounted:
             folder = mounted or _new(inputs, name)
             if mounted is None:  # not root, so permissions hold
-                if name == "sweep":
-                    arguments(folder)
+                job.prepare(folder)
                 folder.chmod(0o555)
             child = _ended(partial(job.run, folder))
             fault = None if child.code == 2 else f"exit code {child.code}, not 2: {child.shown}"
@@ -142,9 +139,7 @@ def two_writers(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case
     for name, job in jobs(inputs).items():
         expected, seconds = _undisturbed(job, inputs)
         for _ in range(cases):
-            folder = _new(inputs, name)
-            if name == "sweep":
-                arguments(folder)
+            folder = _fresh(inputs, job)
             first = Child(partial(job.run, folder))
             time.sleep(rng.uniform(0, seconds / 2))
             children = [first, Child(partial(job.run, folder))]
@@ -180,6 +175,13 @@ def _one_line(child: Child) -> str | None:
     if child.code == 1 and "FAILED (" in shown and "Traceback" not in shown:
         return None  # a sweep lists the jobs that failed
     return fault_of(child.code, shown)
+
+
+def _fresh(inputs: Inputs, job: Job) -> Path:
+    """A new folder with what the job needs."""
+    folder = _new(inputs, job.name)
+    job.prepare(folder)
+    return folder
 
 
 def _new(inputs: Inputs, name: str) -> Path:

@@ -6,7 +6,7 @@ To add a command that reads tables, add it to `COMMANDS`.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ ODD_CELLS = (
     *("\0", "\ufeff", "é" * 50, "a\nb", "=1+1", "<b>", "-0", "007", "9" * 40, "1e-320", "true"),
 )
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".parquet", ".npz")
+Case = tuple[str, str | None]
 Words = Callable[[Path, str, Inputs, Path], tuple[object, ...]]
 COMMANDS: dict[str, Words] = {
     "data check": lambda path, kind, inputs, out: ("data", "check", path, "--label", "who"),
@@ -29,6 +30,9 @@ COMMANDS: dict[str, Words] = {
     "cluster --keep": lambda path, kind, inputs, out: (
         *("cluster", path, "--model", inputs.models[kind], "--keep", "all", "-o", out / "c.npz"),
     ),
+    "cluster of a bare table": lambda path, kind, inputs, out: (
+        *("cluster", path, "--model", inputs.bare, "-o", out / "c.csv"),
+    ),
     "edges": lambda path, kind, inputs, out: (
         *("edges", path, "--id-a", "id", "--id-b", "who", "--threshold", 0.5),
         *("--dissimilarity", "x" if kind == "vectors" else "year", "-o", out / "e.csv"),
@@ -36,8 +40,25 @@ COMMANDS: dict[str, Words] = {
 }
 
 
-def fuzz_files(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[tuple[str, str | None]]:
+FIT: dict[str, Words] = {
+    "fit of a bare table": lambda path, kind, inputs, out: (
+        *("fit", path, "--label", "who", "-o", out / "model"),
+    ),
+}
+"""Takes seconds where the table is accepted, and has a part of its own."""
+
+
+def fuzz_fit(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case]:
+    """Learn from damaged tables."""
+    return fuzz_files(inputs, cases, rng, FIT)
+
+
+def fuzz_files(
+    inputs: Inputs, cases: int, rng: random.Random, commands: Mapping[str, Words] = COMMANDS
+) -> Iterator[Case]:
     """Write a table, damage it, and let a command read it."""
+    if "cluster of a bare table" in commands:
+        assert inputs.bare  # made before anything runs in this process
     folder = inputs.scratch / "files"
     folder.mkdir(exist_ok=True)
     for _ in range(cases):
@@ -49,8 +70,8 @@ def fuzz_files(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[tuple
         _write(path, rows, rng)
         if rng.random() < 0.4:
             path.write_bytes(damaged_bytes(path.read_bytes(), rng))
-        name = rng.choice(list(COMMANDS))
-        ended = run(*COMMANDS[name](path, kind, inputs, inputs.scratch))
+        name = rng.choice(list(commands))
+        ended = run(*commands[name](path, kind, inputs, inputs.scratch))
         yield f"{name} {''.join(path.suffixes)}", ended.fault
 
 

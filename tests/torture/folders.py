@@ -20,10 +20,14 @@ Case = tuple[str, str | None]
 
 def fuzz_models(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case]:
     """Tamper with a model, and let a command read it."""
+    records, vectors = inputs.tables["records"], inputs.tables["vectors"]
+    models = {kind: (folder, inputs.tables[kind]) for kind, folder in inputs.models.items()}
+    models |= {"bare": (inputs.bare, records), "learned": (inputs.learned, vectors)}
     for _ in range(cases):
-        kind = rng.choice(list(inputs.models))
-        folder = _copy(inputs.models[kind], inputs.scratch / "model")
-        name = rng.choice(("model.json", "model.json", "model.safetensors"))
+        kind = rng.choice(list(models))
+        model, table = models[kind]
+        folder = _copy(model, inputs.scratch / "model")
+        name = rng.choice(["model.json", *sorted(path.name for path in folder.iterdir())])
         if name == "model.safetensors" and rng.random() < 0.5:
             _other_weights(folder, rng)
         else:
@@ -33,7 +37,7 @@ def fuzz_models(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case
             ended = run("explain", folder, *rng.choice(([], ["--json"])))
         else:
             output = inputs.scratch / f"clusters{rng.choice(('.csv', '.parquet'))}"
-            ended = run("cluster", inputs.tables[kind], "--model", folder, "-o", output)
+            ended = run("cluster", table, "--model", folder, "-o", output)
         yield f"model {kind} {name}", ended.fault
 
 

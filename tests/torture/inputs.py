@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
+from supclust.cli.main import main
 from supclust.data.block import Block, Dataset
 from supclust.data.files import write_json
 from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.model.trained import TrainedModel
+from torture.processes import Child
 
 _CUT = ("exp", -0.5, 0.8)
 
@@ -100,6 +102,41 @@ class Inputs:
         }
 
     @cached_property
+    def bare(self) -> Path:
+        """Model of the records as a table without blocks, as `supclust fit` makes it."""
+        folder = self.folder / "model-bare"
+        words = ("--label", "who", "--ignore", "block", "-o", folder)
+        run_command("fit", self.tables["records"], *words)
+        return folder
+
+    @cached_property
+    def learned(self) -> Path:
+        """Model of the vectors with a learned cut."""
+        folder = self.folder / "model-learned"
+        words = ("--label", "who", "--cut", "learned", "--epochs", "3", "-o", folder)
+        run_command("fit", self.tables["vectors"], *words)
+        return folder
+
+    @cached_property
+    def store(self) -> Path:
+        """An entity store of all records but the last twenty."""
+        lines = self.tables["records"].read_text().splitlines()
+        some = self.folder / "stored.csv"
+        some.write_text("\n".join(lines[:-20] + lines[-1:]) + "\n")
+        store = self.folder / "store"
+        words = ("--model", self.bare, "--store", store, "-o", self.folder / "s.csv")
+        run_command("cluster", some, *words)
+        return store
+
+    @cached_property
+    def new_records(self) -> Path:
+        """Records for the store: twenty new ones, and one that has changed."""
+        header, *lines = self.tables["records"].read_text().splitlines()
+        path = self.folder / "new.csv"
+        path.write_text("\n".join([header, *lines[-20:]]).replace("r59,", "r59,changed ") + "\n")
+        return path
+
+    @cached_property
     def results(self) -> Path:
         """Outputs of ``train.py`` with two results and their trainings."""
         outputs = self.folder / "results"
@@ -137,6 +174,12 @@ class Inputs:
             for name in ("one", "two")
         )
         return Dataset("torture", "vectors", "file", blocks, ("x", "y"))
+
+
+def run_command(*words: object) -> None:
+    """Run a command in a process of its own: this one has to stay without threads, to fork."""
+    child = Child(partial(main, [str(word) for word in words]))
+    assert child.wait(300) == 0, f"{words} failed: {child.shown[-500:]}"
 
 
 def _record() -> dict[str, object]:

@@ -1,11 +1,13 @@
 """The commands that work for long, each with its input, its output and what must be true of it.
 
-To add a command, add an entry to `JOBS`.
+To add a command, add a `Job` to `jobs`.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 from experiment_runs import arguments, numbers_of, train_here
 from supclust.cli.main import main
 from supclust.model.folder import may_hold_model, read_model
+from supclust.store.entity_store import EntityStore
 from torture.inputs import Inputs
 
 _LEFTOVER = re.compile(r"\.(.+)-[0-9a-f]{32}|.*\.partial|\.sweeps")
@@ -28,12 +31,14 @@ class Job:
         run: returns the exit code; the output is below the given folder.
         content: of the finished output, to compare with that of an undisturbed run.
         check: raises if an unfinished output would be refused by a rerun.
+        prepare: makes what the command needs below a new folder.
     """
 
     name: str
     run: Callable[[Path], int]
     content: Callable[[Path], Any]
     check: Callable[[Path], object] = lambda folder: None
+    prepare: Callable[[Path], object] = lambda folder: None
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -45,7 +50,7 @@ def leftovers(folder: Path) -> list[str]:
 def jobs(inputs: Inputs) -> Mapping[str, Job]:
     """The jobs by name."""
     records, pairs, vectors = inputs.long_table, inputs.edges, inputs.tables["vectors"]
-    model = inputs.models["records"]
+    model, table = inputs.models["records"], inputs.tables["records"]
 
     def cluster(folder: Path) -> int:
         words = ("cluster", records, "--model", model, "--memory", "1", "-o", folder / "c.csv")
@@ -58,6 +63,34 @@ def jobs(inputs: Inputs) -> Mapping[str, Job]:
     def fit(folder: Path) -> int:
         words = ("fit", vectors, "--label", "who", "--epochs", "60", "-o", folder / "model")
         return main([str(word) for word in words])
+
+    def table_fit(folder: Path) -> int:
+        words = ("fit", table, "--label", "who", "--ignore", "block", "-o", folder / "model")
+        return main([str(word) for word in words])
+
+    def table_cluster(folder: Path) -> int:
+        words = ("cluster", table, "--model", inputs.bare, "-o", folder / "c.csv")
+        return main([str(word) for word in words])
+
+    def learned_cut(folder: Path) -> int:
+        words = ("cluster", vectors, "--model", inputs.learned, "-o", folder / "c.csv")
+        return main([str(word) for word in words])
+
+    def update(folder: Path) -> int:
+        store = str(folder / "store")
+        return main(["update", store, str(inputs.new_records)]) or main(
+            ["correct", store, "--together", "r0", "r59"]
+        )
+
+    def copy_store(folder: Path) -> None:
+        assert inputs.new_records
+        shutil.copytree(inputs.store, folder / "store")
+
+    def clusters_of_store(folder: Path) -> Any:
+        """Clusters, and segments that the store does not name."""
+        found = EntityStore.open(folder / "store").clusters().to_pylist()
+        named = json.loads((folder / "store" / "store.json").read_text())["segments"]
+        return found, {path.name for path in (folder / "store" / "segments").iterdir()} - {*named}
 
     def weights(folder: Path) -> Any:
         model = read_model(folder / "model")
@@ -72,13 +105,17 @@ def jobs(inputs: Inputs) -> Mapping[str, Job]:
         words = arguments(folder, "objective=mst,exp_alpha", "split=[0,1]")
         return train_here("-m", *words)
 
+    def clusters(folder: Path) -> bytes:
+        return (folder / "c.csv").read_bytes()
+
     made = (
-        Job("cluster", cluster, lambda folder: (folder / "c.csv").read_bytes()),
+        Job("cluster", cluster, clusters),
         Job("edges", edges, lambda folder: (folder / "e.parquet").read_bytes()),
         Job("fit", fit, weights, whole_model),
-        Job("sweep", sweep, numbers_of),
+        Job("sweep", sweep, numbers_of, prepare=arguments),
+        Job("fit of a bare table", table_fit, weights, whole_model),
+        Job("cluster of a bare table", table_cluster, clusters, prepare=lambda _: inputs.bare),
+        Job("learned cut", learned_cut, clusters, prepare=lambda _: inputs.learned),
+        Job("update", update, clusters_of_store, clusters_of_store, copy_store),
     )
     return {job.name: job for job in made}
-
-
-JOBS = ("cluster", "edges", "fit", "sweep")
