@@ -69,7 +69,7 @@ def test_a_full_disk_is_one_line_and_keeps_finished_chunks(
 
     words = ("cluster", inputs.tables["records"], "--model", inputs.models["records"])
     with monkeypatch.context() as patched:
-        patched.setattr("supclust.cluster.table.write_table", full)
+        patched.setattr("supclust.cluster.output.write_table", full)
         shown = refused(*words, "-o", tmp_path / "clusters.csv", code=1)
     assert "No space left on device. Free some space" in shown
     ended = run(*words, "-o", tmp_path / "clusters.csv")
