@@ -140,8 +140,10 @@ def test_what_is_shown(browser: Any, server: ReviewServer) -> None:
         ]
         assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=0.01 * len(parts))
         assert parts[-1] == pytest.approx(question["height"], abs=0.006)
-        overflow = "return document.documentElement.scrollWidth - window.innerWidth"
+        overflow = "return document.documentElement.scrollWidth - visualViewport.width"
         assert browser.execute_script(overflow) <= 0
+        bottom = "return document.querySelector('nav').getBoundingClientRect().bottom"
+        assert browser.execute_script(f"{bottom} - visualViewport.height") <= 0
         buttons = browser.find_elements(By.TAG_NAME, "button")
         assert all(one.is_displayed() and one.size["height"] >= 44 for one in buttons)
         before = answered(browser)

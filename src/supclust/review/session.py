@@ -39,6 +39,7 @@ class Review:
         self._queue = questions(trees.forest, trees.ids, store.threshold, QUEUE, self.answers.keys)
         self._current: dict[str, Any] | None = None
         self._components: dict[tuple[int, int], StoredComponent] = {}
+        self._question()  # prepared before a browser asks
 
     def state(self) -> dict[str, Any]:
         """The next question, and how far the review is, as plain values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -19,9 +19,10 @@ from supclust.explain.records import described, explain_cluster, explain_meeting
 from supclust.explain.waterfall import merge_waterfall
 from supclust.hac.graph.constraints import shortest_chain
 from supclust.hac.graph.forest import Forest
+from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import compared, keys_of, takes_all_pairs
 from supclust.resolve.fit import rules_of
-from supclust.resolve.pair_model import pair_model
+from supclust.resolve.pair_model import PairModel, pair_model
 from supclust.resolve.scoring import Edges
 from supclust.store.batch import columns_of
 from supclust.store.entity_store import EntityStore
@@ -103,13 +104,19 @@ def contributions(store: EntityStore, ids: Sequence[str], first: Ints, second: I
         return np.empty((0, len(store.model.feature_names) + 1))
     values = columns_of(store.records([ids[int(k)] for k in nodes]))
     table = compared(store.model, values)
-    model = pair_model(store.model.spec, store.model.weights)
+    model = _scorer(store.model)
     # Pairs are compared in the order of their ids, as when they were scored.
     low, high = (
         np.minimum(local[: len(first)], local[len(first) :]),
         np.maximum(local[: len(first)], local[len(first) :]),
     )
     return model.contributions(table.features(low, high, model.nan))
+
+
+@lru_cache(maxsize=2)
+def _scorer(model: TrainedModel) -> PairModel:
+    """The pair model of a model, read once."""
+    return pair_model(model.spec, model.weights)
 
 
 def explain_records(store: EntityStore, a: str, b: str) -> dict[str, Any]:

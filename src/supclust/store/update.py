@@ -116,11 +116,11 @@ def work_out(state: State, change: Change) -> Worked:
 
 def _pairs(state: State, change: Change) -> PairChanges:
     new, removed = len(change.batch.ids), change.removed
-    if state.manifest.all_pairs:
-        return all_new_pairs(state, new, removed)
     if not new and not len(removed):
         nothing = np.empty(0, np.int64)
         return PairChanges(nothing, nothing, np.empty((0, 2), np.int64), [])
+    if state.manifest.all_pairs:
+        return all_new_pairs(state, new, removed)
     gone = columns_of(state.values.take(pa.array(removed)))
     return changed_pairs(state, columns_of(change.batch.values), removed, gone)
 
