@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from browsers import WIDTHS, start
-from store_tables import clusters_of, persons, table_of, trained
+from store_tables import clusters_of, persons, table_of
 from supclust import EntityStore
 from supclust.review.answers import Answers
 from supclust.review.server import ReviewServer
 from supclust.review.session import Review
+from trained_persons import trained
 
 pytest.importorskip("selenium")
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
 HOSTILE = "<img src=x onerror=document.title='owned'> \u202e\u0000 & \"quotes\""
 
 
@@ -38,7 +38,7 @@ def server(tmp_path: Any) -> Iterator[ReviewServer]:
     records = persons(120, seed=3)
     for one in records[::7]:
         one["name"] = f"{one['name']} {HOSTILE}".replace("\0", "")
-    store = EntityStore.create(tmp_path / "entities", table_of(records), trained(RULES))
+    store = EntityStore.create(tmp_path / "entities", table_of(records), trained())
     with ReviewServer(Review(store)) as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
@@ -169,7 +169,7 @@ def test_the_end_of_the_questions_and_of_the_server(browser: Any, server: Review
 
 
 def test_command_prints_the_address(tmp_path: Any) -> None:
-    store = EntityStore.create(tmp_path / "e", table_of(persons(60, seed=3)), trained(RULES))
+    store = EntityStore.create(tmp_path / "e", table_of(persons(60, seed=3)), trained())
     words = [sys.executable, "-m", "supclust", "review", str(store.folder), "--no-browser"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -27,6 +27,7 @@ COMMANDS = {
     "correct": "say which records of an entity store are, and are not, of one entity",
     "history": "say what happened to the records and clusters of an entity store",
     "review": "answer questions about an entity store, on a local page",
+    "refit": "learn again from the answers and corrections of an entity store",
     "candidates": "show or export the pairs that a model of a bare table compares",
     "edges": "cluster a list of scored pairs",
     "explain": "say what a model has learned, or why records are together or apart",
@@ -39,7 +40,7 @@ COMMANDS = {
     "dashboard": "make the Weights & Biases dashboard of a project",
 }
 """Name of a command -> summary. Listing the commands imports none of them."""
-_HOMES = {name: f"entities.{name}" for name in ("update", "correct", "history", "review")}
+_HOMES = {name: f"entities.{name}" for name in ("update", "correct", "history", "review", "refit")}
 """Command -> module, where it is not one of this package."""
 
 _EXAMPLES = (

@@ -4,16 +4,15 @@ import shutil
 
 import pytest
 
-from store_tables import persons, table_of, trained
+from store_tables import persons, table_of
 from supclust import EntityStore
-
-RULES = "zip & first(name), rarest(name), similar(name) & year(born)"
+from trained_persons import trained
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("store") / "entities"
-    return EntityStore.create(folder, table_of(persons(120, seed=3)), trained(RULES))
+    return EntityStore.create(folder, table_of(persons(120, seed=3)), trained())
 
 
 @pytest.fixture

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from store_tables import clusters_of, persons, table_of, trained
+from store_tables import clusters_of, persons, table_of
 from supclust import EntityStore
 from supclust.cli.main import main
 from supclust.report.calibration import calibration_chart
 from supclust.review.stored import StoredComponent
+from trained_persons import trained
 
 
 def test_report_of_a_store(made, tmp_path) -> None:
@@ -28,8 +29,7 @@ def test_hostile_ids_are_escaped(tmp_path) -> None:
     records = persons(60, seed=5)
     for one in records:
         one["id"] = f"<script>{one['id']}</script>"
-    rules = "zip & first(name), rarest(name), similar(name) & year(born)"
-    store = EntityStore.create(tmp_path / "e", table_of(records), trained(rules))
+    store = EntityStore.create(tmp_path / "e", table_of(records), trained())
     assert main(["report", str(store.folder), "-o", str(tmp_path / "p.html")]) == 0
     content = (tmp_path / "p.html").read_text()
     assert "<script>r" not in content
