@@ -43,6 +43,7 @@ def cluster_graph(
     missing: float,
     cannot_link: NDArray[np.int64] | None,
     must_link: NDArray[np.int64] | None = None,
+    threshold: float | None = None,
 ) -> Forest:
     """Trees of a graph; pairs that are not closer than ``missing`` count as not given.
 
@@ -55,6 +56,7 @@ def cluster_graph(
         "exp",
         alpha=alpha,
         missing=missing,
+        threshold=None if threshold is None or threshold >= missing else threshold,
         must_link=must_link,
         cannot_link=cannot_link,
         span=(CLOSEST, missing),

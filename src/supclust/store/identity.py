@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.hac.graph.arrange import flatten, join
+
 Ints = NDArray[np.int64]
 
 
@@ -52,21 +54,23 @@ def matched_ids(labels: Ints, previous: Ints, next_id: int) -> tuple[Ints, int]:
 
 def _parts(new: Ints, former: Ints) -> list[Ints]:
     """Positions of the cells of every connected part."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     if not len(new):
         return []
-    n, m = int(new.max()) + 1, int(former.max()) + 1
-    graph = coo_matrix((np.ones(len(new)), (new, n + former)), (n + m, n + m))
-    part = connected_components(graph, directed=False)[1][new]
+    n = int(new.max()) + 1
+    parent = np.arange(n + int(former.max()) + 1, dtype=np.int32)
+    join(parent, np.column_stack([new, n + former]).astype(np.int32))
+    flatten(parent)
+    part = parent[new]
     order = np.argsort(part, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(part[order])) + 1)
 
 
 def _assignment(weight: NDArray[np.float64]) -> tuple[Ints, Ints]:
     """Pairs of new and former clusters with the most shared records; only of those that share."""
-    from scipy.optimize import linear_sum_assignment
+    if min(weight.shape) == 1:
+        best = int(weight.argmax())
+        return np.array([best // weight.shape[1]]), np.array([best % weight.shape[1]])
+    from scipy.optimize import linear_sum_assignment  # slow to import, and rarely needed
 
     rows, columns = linear_sum_assignment(weight, maximize=True)
     real = weight[rows, columns] > 0

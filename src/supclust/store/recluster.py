@@ -39,11 +39,15 @@ class Nodes(NamedTuple):
         return self.forest.to_scipy()
 
 
-def components(n: int, edges: Edges, must: Ints) -> NDArray[np.int32]:
-    """(n,) smallest row that is connected with a row by pairs or must-links."""
+def components(n: int, edges: Edges, must: Ints, limit: float = np.inf) -> NDArray[np.int32]:
+    """(n,) smallest row that is connected with a row by pairs up to a limit, or by must-links.
+
+    Merges up to a height happen inside the components of pairs up to that height, whatever other
+    pairs there are.
+    """
     parent = np.arange(n, dtype=np.int32)
     value = edges.dissimilarity.astype(np.float64)
-    join_near(parent, edges.left, edges.right, value, np.inf)
+    join_near(parent, edges.left, edges.right, value, float(limit))
     join(parent, must.astype(np.int32))
     flatten(parent)
     return parent
@@ -56,8 +60,9 @@ def clustered(
     distinct: list[str | None] | None,
     edges: Edges,
     constraints: tuple[Constraint, ...],
+    limit: float = np.inf,
 ) -> Nodes:
-    """Trees of some rows; they must be whole components.
+    """Trees of some rows; they must be whole components of pairs up to a limit.
 
     Args:
         model: of the store.
@@ -66,6 +71,7 @@ def clustered(
         distinct: values that two records of one entity never share; ``None``: there are none.
         edges: scored pairs among the rows.
         constraints: of the store; those about other rows are ignored.
+        limit: height up to which clusters are merged.
     """
     if not len(rows):
         nothing = np.empty(0, np.int32), np.empty((0, 2), np.int32), np.empty(0)
@@ -79,7 +85,9 @@ def clustered(
     own = Edges(left.astype(np.int32), right.astype(np.int32), edges.dissimilarity)
     if distinct is not None:
         values = text_codes([distinct[int(k)] for k in order])
-        component = components(len(rows), own, must)  # pairs of others are never merged anyway
+        component = components(
+            len(rows), own, must, limit
+        )  # pairs of others are never merged anyway
         apart = pairs_apart(np.where(values < 0, -1, values * len(rows) + component))
         cannot = cannot if apart is None else np.concatenate([cannot, apart])
     try:
@@ -87,4 +95,5 @@ def clustered(
     except ValueError as problem:
         raise DataError(str(problem)) from None
     missing = float((model.records or {})["missing"])
-    return Nodes(rows, names, cluster_graph(own, len(rows), model.alpha, missing, cannot, must))
+    forest = cluster_graph(own, len(rows), model.alpha, missing, cannot, must, limit)
+    return Nodes(rows, names, forest)

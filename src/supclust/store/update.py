@@ -151,15 +151,19 @@ def _scored(state: State, change: Change, pairs: PairChanges, ids: Any) -> Edges
 def _touched(
     state: State, change: Change, edges: Edges, dropped: Ints, ids: Any, alive: NDArray[np.bool_]
 ) -> Ints:
-    """Rows of all components that the change touches, before or after it."""
+    """Rows of all components that the change touches, before or after it.
+
+    Components are those of pairs up to the cut: the clusters are decided inside of these.
+    """
     n = len(alive)
+    former = edges.where((edges.left < state.n_rows) & (edges.right < state.n_rows))
     seeds = np.concatenate(
         [
             np.arange(state.n_rows, n),
             change.removed,
             dropped.ravel(),
-            edges.left,
-            edges.right,
+            former.left,
+            former.right,
             _rows_of(change.corrected, ids, alive),
         ]
     ).astype(np.int64)
@@ -170,7 +174,8 @@ def _touched(
             (change.constraints, alive),
         )
     ]
-    component = components(n, state.edges.and_also(edges), np.concatenate(must))
+    limit = state.manifest.threshold
+    component = components(n, state.edges.and_also(edges), np.concatenate(must), limit)
     marked = np.zeros(n, np.bool_)
     marked[component[seeds]] = True
     return np.flatnonzero(marked[component] & alive)
@@ -203,7 +208,8 @@ def _rows_of(
 
 def _clustered(state: State, change: Change, touched: Ints, edges: Edges, ids: Any) -> Nodes:
     """Trees of the rows that are touched."""
-    return component_trees(state, touched, edges, ids, change.constraints, change.batch.values)
+    limit, more = state.manifest.threshold, change.batch.values
+    return component_trees(state, touched, edges, ids, change.constraints, limit, more)
 
 
 def component_trees(
@@ -212,9 +218,10 @@ def component_trees(
     edges: Edges,
     ids: Any,
     constraints: tuple[Constraint, ...],
+    limit: float = np.inf,
     more: Any = None,
 ) -> Nodes:
-    """Trees of whole components.
+    """Trees of whole components of pairs up to a limit.
 
     Args:
         state: of the store.
@@ -222,15 +229,18 @@ def component_trees(
         edges: all scored pairs.
         ids: of all rows.
         constraints: of the store.
+        limit: height up to which clusters are merged.
         more: values of rows after those of the state.
     """
     here = np.zeros(len(ids), np.bool_)
     here[rows] = True
-    own = here[edges.left]
+    own = here[edges.left] & here[edges.right]
     column = (state.model.records or {}).get("distinct")
     distinct = None
     if column in state.manifest.columns:
         parts = [state.values.select([column]), *([] if more is None else [more.select([column])])]
         distinct = flat(pa.concat_tables(parts).take(pa.array(rows)).column(column)).to_pylist()
     chosen = edges.where(own)
-    return clustered(state.model, rows, ids.take(pa.array(rows)), distinct, chosen, constraints)
+    return clustered(
+        state.model, rows, ids.take(pa.array(rows)), distinct, chosen, constraints, limit
+    )
