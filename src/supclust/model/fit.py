@@ -20,7 +20,8 @@ from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.hac.family import alpha_of
-from supclust.model.best import BestFit, fit_best
+from supclust.model.best.automatic import choose_dissimilarity
+from supclust.model.best.fitting import BestFit, fit_best
 from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
 from supclust.model.options import FitOptions as FitOptions
@@ -163,7 +164,13 @@ def fit_model(
     linkage, alpha = linkage_and_alpha(options.linkage)
     parts = [DatasetSplit(tuple(train), tuple(dev), ())]
     kind, d = train[0].kind, len(feature_names)
+    start = time.perf_counter()
     best = closed_form_start(options, kind, d) is not None and build_baseline(options) is None
+    choice: dict[str, Any] = {}
+    if best and options.dissimilarity == "auto":
+        name, found = choose_dissimilarity(train, dev, feature_names, options, fit_folds)
+        options, choice = replace(options, dissimilarity=name), {"dissimilarity_choice": found}
+        best = closed_form_start(options, kind, d) is not None
     settings = complete_recipe(kind, options.recipe, "best" if best else "paper")
     if settings["threshold"] == "auto" and not best:
         unit = starting_distance(train)
@@ -171,13 +178,13 @@ def fit_model(
         settings |= numbers
         if isinstance(options.objective, type):  # the user's own, which may ignore units
             options = replace(options, recipe={**options.recipe, **numbers})
-    start = time.perf_counter()
     trainer = make_trainer(options, settings["max_epochs"], callbacks=list(callbacks))
     (model,) = fit_splits(parts, feature_names, options, trainer=trainer)
     if alpha is None and linkage == "exp":
         alpha = model.record["alpha"]
         alpha = fit_alphas([model], parts, options)[0] if alpha is None else alpha
     facts = {
+        **choice,
         "seconds": time.perf_counter() - start,
         "source": "file",
         "sizes": {"train": _sizes(train), "dev": _sizes(dev)},
@@ -191,6 +198,13 @@ def fit_model(
     cut = options.cut or DEFAULT_CUTS["best" if best else "paper"]
     model = choose_cut(model, train, dev, cut, seed=options.seed)
     return replace(model, record={**model.record, "spread": spread(model, dev or train)})
+
+
+def fit_folds(
+    parts: Sequence[DatasetSplit], feature_names: Sequence[str], options: FitOptions
+) -> list[TrainedModel]:
+    """`fit_splits` of parts that are no numbered splits."""
+    return fit_splits(parts, feature_names, options, splits=range(len(parts)))
 
 
 def _computed(

@@ -11,7 +11,7 @@ import torch
 
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
-from supclust.model.best import _small
+from supclust.model.best.guard import smaller
 from supclust.model.evaluate import evaluate
 from supclust.model.fit import FitOptions, fit_model, fit_splits
 from supclust.model.selection import Comparison, Fold, compare, deal, guard_folds, halvings, pooled
@@ -130,10 +130,10 @@ def test_blocks_are_dealt_out_whole() -> None:
 def test_the_guard_compares_on_whole_blocks() -> None:
     rng = np.random.default_rng(0)
     many = tuple(pair_block(f"block {k}", rng, (60, 50, 40)) for k in range(80))
-    fold = _small(Fold(many, many[:2]))
+    fold = smaller(Fold(many, many[:2]))
     assert 60 <= len(fold.fit) < 80 and len(fold.held_out) == 2
     assert all(block in many for block in fold.fit)  # whole
-    assert _small(Fold(many, many[:2])).fit == fold.fit  # the same every time
+    assert smaller(Fold(many, many[:2])).fit == fold.fit  # the same every time
 
 
 def test_a_small_difference_is_not_clear() -> None:

@@ -1,0 +1,110 @@
+"""Models of splits by ``recipe=best``, and what their records say about the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytorch_lightning as pl
+
+from supclust.data.splits import DatasetSplit
+from supclust.model.best.guard import guard
+from supclust.model.best.starts import (
+    Weights,
+    best_map,
+    logistic_start,
+    start_with_alpha,
+    weights_of_start,
+)
+from supclust.model.best.training import train_from
+from supclust.model.options import FitOptions
+from supclust.model.stacked import out_of_fold, stacked_weights, with_logit
+from supclust.objectives import Objective
+from supclust.objectives.baselines import boosted_pairs
+from supclust.objectives.closed_form import pair_features
+
+
+@dataclass(frozen=True)
+class BestFit:
+    """What `fit_best` returns for a split: weights, alpha, and what the record says about them."""
+
+    weights: Weights
+    alpha: float
+    epochs: int
+    record: dict[str, Any]
+    objective: Objective | None = None
+    position: int = 0
+
+
+def fit_best(
+    parts: Sequence[DatasetSplit],
+    options: FitOptions,
+    dissimilarity: str,
+    *,
+    trainer: pl.Trainer | None = None,
+    ckpt_path: str | None = None,
+) -> list[BestFit]:
+    """Fit the models of some splits.
+
+    Args:
+        parts: training and dev blocks of every split.
+        options: objective, settings and seed.
+        dissimilarity: ``mahalanobis``, ``linear`` or ``stacked``.
+        trainer: for the training of the splits that are trained.
+        ckpt_path: of a checkpoint of that training.
+    """
+    if dissimilarity == "stacked":
+        return [_fit_stacked(part, options) for part in parts]
+    choose = best_map if dissimilarity == "mahalanobis" else logistic_start
+    starts = [choose(part, options.seed) for part in parts]
+    verdicts = guard(starts, parts, options)
+    fitted = [start.fit(part.train) for start, part in zip(starts, parts, strict=True)]
+    models = [
+        BestFit(weights_of_start(closed), start.alpha, 0, {"start": start.name, "guard": verdict})
+        for start, closed, verdict in zip(starts, fitted, verdicts, strict=True)
+    ]
+    chosen = [i for i, verdict in enumerate(verdicts) if verdict["shipped"] == "trained"]
+    if chosen:
+        training = train_from(
+            [fitted[i] for i in chosen],
+            [parts[i] for i in chosen],
+            [starts[i].alpha for i in chosen],
+            options,
+            trainer=trainer,
+            ckpt_path=ckpt_path,
+        )
+        for place, i in enumerate(chosen):
+            models[i] = replace(
+                models[i],
+                weights=training.weights(place),
+                alpha=training.alpha(place, parts[i]),
+                epochs=len(training.objective.history),
+                objective=training.objective,
+                position=place,
+            )
+    return models
+
+
+def _fit_stacked(part: DatasetSplit, options: FitOptions) -> BestFit:
+    """Boosted trees of the training blocks, then the linear stage on log odds out of fold."""
+    booster = boosted_pairs(part.train, options.seed)
+    logits = out_of_fold(part.train, options.seed)
+    train = [with_logit(block, one) for block, one in zip(part.train, logits, strict=True)]
+    dev = [with_logit(block, booster.predict_raw(pair_features(block))) for block in part.dev]
+    stage = DatasetSplit(tuple(train), tuple(dev), ())
+    start = start_with_alpha("logit", stage)
+    (verdict,) = guard([start], [stage], options)
+    fitted = start.fit(train)
+    linear, alpha, training = weights_of_start(fitted), start.alpha, None
+    if verdict["shipped"] == "trained":
+        training = train_from([fitted], [stage], [alpha], options)
+        linear, alpha = training.weights(0), training.alpha(0, stage)
+    objective = None if training is None else training.objective
+    return BestFit(
+        stacked_weights(linear, booster),
+        alpha,
+        0 if objective is None else len(objective.history),
+        {"start": start.name, "guard": verdict},
+        objective,
+    )

@@ -1,0 +1,112 @@
+"""Training of ``recipe=best``: from a start in closed form, with a penalty on the distance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from torch import nn
+
+from supclust.cut import best_threshold
+from supclust.data.block import Kind
+from supclust.data.datamodule import BlockDataModule
+from supclust.data.splits import DatasetSplit
+from supclust.dissimilarity.from_start import LinearFromStart, MapFromStart
+from supclust.hac import linkages
+from supclust.model.best.starts import Fitted, Weights, square_of
+from supclust.model.options import FitOptions, objective_factory, step_unit
+from supclust.model.recipe import complete_recipe, make_recipe
+from supclust.model.selection import ALPHAS, sampled, score_grid
+from supclust.objectives import Objective, quiet_trainer
+from supclust.objectives.closed_form import LinearScore
+
+STEEPEST = 60.0  # a learned alpha starts from a finite number
+PAIR_MARGIN = 0.5
+
+
+class Training:
+    """Models of some splits trained from their starts."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+
+    def weights(self, place: int) -> Weights:
+        """Of a `Mahalanobis` or `LinearPair`."""
+        module: Any = self.objective.dissimilarity
+        weights: Weights = module.weights(place)
+        return weights
+
+    def fitted(self, place: int) -> Fitted:
+        """As `square_of` takes it."""
+        weights = self.weights(place)
+        if isinstance(self.objective.dissimilarity, MapFromStart):
+            return weights["weight"].astype(np.float64)
+        weight = weights["weight"].astype(np.float64)
+        plain = np.zeros_like(weight), np.ones_like(weight)
+        return LinearScore(weight, float(weights["bias"]), *plain)
+
+    def alpha(self, place: int, part: DatasetSplit) -> float:
+        """The learned one; for other objectives the best of the grid."""
+        if self.objective.learns_alpha:
+            return float(self.objective.alpha.detach()[place])
+        blocks = [sampled(block) for block in (*part.train, *part.dev) if block.n > 1]
+        squares = [square_of(self.fitted(place), block) for block in blocks]
+        grid = score_grid(squares, [block.known_labels for block in blocks], 1.0)
+        return ALPHAS[int(np.argmax(grid.total))]
+
+
+def train_from(
+    starts: Sequence[Fitted],
+    parts: Sequence[DatasetSplit],
+    alphas: Sequence[float],
+    options: FitOptions,
+    *,
+    trainer: pl.Trainer | None = None,
+    ckpt_path: str | None = None,
+) -> Training:
+    """Train from starts with a penalty on the distance from them, all together."""
+    kind, numbers = parts[0].train[0].kind, range(len(parts))
+    settings = complete_recipe(kind, options.recipe, "best")
+    units: list[float] | None = None
+    if settings["threshold"] == "auto" and isinstance(starts[0], LinearScore):
+        settings |= {"threshold": 0.0, "margin": PAIR_MARGIN}
+    elif settings["threshold"] == "auto":
+        units = [_cut(*each) for each in zip(starts, parts, alphas, strict=True)]
+    module = _module(starts, kind, numbers)
+    recipe = make_recipe(settings)
+    objective = objective_factory(options)(module, recipe, seed=options.seed, units=units)
+    objective = objective.to(dtype=options.dtype)
+    if isinstance(objective.alpha, nn.Parameter):
+        finite = np.clip(np.asarray(alphas), -STEEPEST, STEEPEST)
+        with torch.no_grad():
+            objective.alpha.copy_(torch.as_tensor(finite))
+    unit = step_unit(objective, settings)
+    data = BlockDataModule(parts, numbers, seed=options.seed, step_unit=unit, dtype=options.dtype)
+    trainer = trainer or quiet_trainer(
+        settings["max_epochs"], accelerator=options.accelerator, devices=1
+    )
+    trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
+    return Training(objective.cpu())
+
+
+def _module(
+    starts: Sequence[Fitted], kind: Kind, splits: Sequence[int]
+) -> MapFromStart | LinearFromStart:
+    scores = [start for start in starts if isinstance(start, LinearScore)]
+    if not scores:
+        return MapFromStart([np.asarray(start) for start in starts], splits)
+    weights, biases, means, deviations = zip(*scores, strict=True)
+    return LinearFromStart(weights, biases, means, deviations, kind, splits)
+
+
+def _cut(matrix: Fitted, part: DatasetSplit, alpha: float) -> float:
+    """Height of the best cut of the training trees: what tau refers to."""
+    blocks = [block for block in part.train if block.n > 1]
+    trees = linkages([square_of(matrix, block) for block in blocks], "exp", alpha=alpha)
+    labels = [block.known_labels for block in blocks]
+    height = best_threshold(list(zip(trees, labels, strict=True))).threshold
+    return height if math.isfinite(height) and height > 0 else 1.0
