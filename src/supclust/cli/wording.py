@@ -112,6 +112,21 @@ def scores_line(dev: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None) 
     )
 
 
+def dissimilarity_lines(record: Mapping[str, Any]) -> list[str]:
+    """Which dissimilarity was chosen, and the scores that it rests on; none: it was given.
+
+    >>> found = {"chosen": "linear", "folds": 4, "scores": {"linear": 1.41, "stacked": 1.4}}
+    >>> dissimilarity_lines({"dissimilarity_choice": found})
+    ['dissimilarity: linear (purity + F1/2 held out, 4 folds: linear 1.410, stacked 1.400)']
+    """
+    choice = record.get("dissimilarity_choice")
+    if not choice or not choice["scores"]:
+        return []
+    scores = ", ".join(f"{name} {score:.3f}" for name, score in choice["scores"].items())
+    folds = counted(choice["folds"], "fold")
+    return [f"dissimilarity: {choice['chosen']} (purity + F1/2 held out, {folds}: {scores})"]
+
+
 def guard_lines(record: Mapping[str, Any]) -> list[str]:
     """Which of closed form and trained the model is, and what that rests on; none: not compared.
 

@@ -55,9 +55,11 @@ class SupervisedHAC(BaseEstimator):
             `supclust.objectives.Objective`, as a class or untrained.
         linkage: ``exp`` (alpha is learned), ``single``, ``average``, ``complete``; or alpha, as a
             number or in an `supclust.hac.ExpLinkHAC`.
-        dissimilarity: ``auto`` (``mahalanobis`` for points, ``linear`` for pairs),
-            ``mahalanobis``, ``linear``, ``encoder``; or a `supclust.dissimilarity.Dissimilarity`,
-            or a torch network that embeds points. Objects given are copied, never changed.
+        dissimilarity: ``mahalanobis``, ``linear``, ``encoder``, ``stacked``; ``auto``:
+            ``mahalanobis`` for points and ``linear`` for pairs, unless another of them is clearly
+            better on held-out clusters (compared with ``recipe="best"`` and 12 clusters or more);
+            or a `supclust.dissimilarity.Dissimilarity`, or a torch network that embeds points.
+            Objects given are copied, never changed.
         pairs: how rows are compared. ``None``: by their columns. A function: from the rows of X of
             one block, n of them, to features of their pairs, (n, n, d) or (n (n - 1) / 2, d) in
             SciPy's condensed order (of a square, the upper triangle is read). ``"precomputed"``: X

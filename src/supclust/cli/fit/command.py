@@ -21,6 +21,7 @@ from supclust.cli.wording import (
     KIND_HELP,
     counted,
     cut_line,
+    dissimilarity_lines,
     guard_lines,
     kinds_in,
     linkage_line,
@@ -91,8 +92,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--dissimilarity",
         choices=("auto", *DISSIMILARITIES),
         default="auto",
-        help="linear compares column by column; the others take records as vectors of numbers "
-        "(default: linear if there is text, else mahalanobis)",
+        help="linear compares column by column, stacked adds boosted trees; the others take "
+        "records as vectors of numbers (default: linear if there is text, else mahalanobis, unless "
+        "another is clearly better on held-out clusters)",
     )
     configure_table(parser)
     how = parser.add_argument_group("how to learn")
@@ -204,7 +206,7 @@ def _read(options: argparse.Namespace) -> TrainingInput:
     from supclust.data.tables.reader import is_pair_layout
 
     if is_pair_layout(options.records):
-        if options.dissimilarity not in ("auto", "linear"):
+        if options.dissimilarity not in ("auto", "linear", "stacked"):
             raise ValueError(
                 f"--dissimilarity {options.dissimilarity} works on vectors; received features of "
                 "pairs. Leave it out."
@@ -252,6 +254,7 @@ def _train(
     from supclust.objectives import TrainingDiverged
 
     scale = data.spreads if options.scale and data.kind == "vectors" else None
+    auto = options.dissimilarity == "auto"  # scales can be put into a map only
     given = {
         "max_epochs": options.epochs,
         "lr": options.lr,
@@ -261,7 +264,7 @@ def _train(
     choice = FitOptions(
         objective=options.objective,
         linkage=options.linkage,
-        dissimilarity=options.dissimilarity,
+        dissimilarity="mahalanobis" if scale is not None and auto else options.dissimilarity,
         recipe={name: value for name, value in given.items() if value is not None},
         recipe_name=options.recipe,
         seed=options.seed,
@@ -319,6 +322,7 @@ def _learned(model: TrainedModel) -> list[str]:
     record: dict[str, Any] = model.record
     return [
         f"{model.objective}: {counted(record['epochs'], 'epoch')} in {record['seconds']:.1f} s",
+        *dissimilarity_lines(record),
         *guard_lines(record),
         linkage_line(model.linkage, model.alpha, record["spread"]),
         f"cut: {cut_line(model.threshold, model.learned is not None, record.get('cut_choice'))}",

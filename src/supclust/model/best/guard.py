@@ -15,7 +15,7 @@ from supclust.model.best.training import train_from
 from supclust.model.options import FitOptions
 from supclust.model.selection import Fold, compare, guard_folds, sampled, score_trees
 
-GUARD_ENTRIES: dict[Kind, int] = {"vectors": 200_000, "pairs": 1_500_000}
+GUARD_ENTRIES: dict[Kind, int] = {"vectors": 200_000, "pairs": 600_000}
 """Of the matrices of either side of a fold that compares trained with closed form."""
 GUARD_POINTS: dict[Kind, int] = {"vectors": 300, "pairs": 600}
 """Of one block there."""
