@@ -34,7 +34,6 @@ BOOSTING = {
 BOOSTED_PAIRS = 250_000
 """Pairs that the trees read; of more, a sample with all pairs within clusters. On coreference
 (2.5 million pairs, 58,000 of them within) it ranks held-out pairs as well as all of them do."""
-_SMALL = 1_000_000  # numbers up to which one thread is enough
 Weights = dict[str, NDArray[Any]]
 """Weights of a dissimilarity, as a model folder holds them."""
 
@@ -125,13 +124,12 @@ class Boosted(Baseline):
 def boosted_pairs(blocks: Sequence[Block], seed: int) -> Booster:
     """A LightGBM classifier of pairs; its raw score is the log odds of "different clusters"."""
     pairs = labelled_pairs(blocks, BOOSTED_PAIRS)
-    threads = 1 if pairs.features.size < _SMALL else None  # more would wait for each other
     return train_booster(
         *(pairs.features, pairs.across, pairs.weight),
         objective="binary",
         params=BOOSTING,
         seed=seed,
-        num_threads=threads,
+        num_threads=1,  # several spin-wait for each other, ten times as long on a busy machine
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,11 +45,18 @@ def test_the_first_candidate_is_kept_without_a_clear_difference() -> None:
     model = fit_model(pairs[:6], pairs[6:], NAMES, BEST)
     choice = model.record["dissimilarity_choice"]
     assert model.spec["name"] == "linear" and set(choice["scores"]) == set(CANDIDATES["pairs"])
-    points = [vector_block(f"block {k}", rng, (6, 5, 4)) for k in range(6)]
-    model = fit_model(points[:4], points[4:], NAMES, BEST)
+
+
+@pytest.mark.parametrize(("blocks", "left_out"), [(6, {"encoder"}), (18, set())])
+def test_a_network_is_compared_where_there_are_many_clusters(
+    blocks: int, left_out: set[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    points = [vector_block(f"block {k}", rng, (6, 5, 4)) for k in range(blocks)]
+    model = fit_model(points[:-2], points[-2:], NAMES, replace(BEST, recipe={"max_epochs": 2}))
     choice = model.record["dissimilarity_choice"]
     assert model.spec["name"] == "mahalanobis"
-    assert set(choice["scores"]) == set(CANDIDATES["vectors"])
+    assert set(choice["scores"]) == set(CANDIDATES["vectors"]) - left_out
 
 
 @pytest.mark.parametrize("given", [{"dissimilarity": "linear"}, {"recipe_name": "paper"}])

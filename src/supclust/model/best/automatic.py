@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from scipy.spatial.distance import squareform
 
 from supclust.data.block import Block, Kind
@@ -31,9 +32,13 @@ CANDIDATES: dict[Kind, tuple[str, ...]] = {
 }
 FEWEST_CLUSTERS = 12
 """Below, nothing is compared: too few clusters are held out to tell candidates apart."""
-ENTRIES = 200_000
+ENTRIES: dict[Kind, int] = {"vectors": 40_000, "pairs": 200_000}
 """Of the matrices of either side of a fold."""
-ENCODER_EPOCHS = 100
+POINTS: dict[Kind, int] = {"vectors": 200, "pairs": 400}
+"""Of a block there."""
+ENCODER_EPOCHS, ENCODER_CLUSTERS = 60, 50
+"""Of a network that is trained for the comparison; with fewer clusters it is not: a network from
+random values has nothing to learn from."""
 
 Fit = Callable[[Sequence[DatasetSplit], Sequence[str], FitOptions], list[TrainedModel]]
 
@@ -59,16 +64,18 @@ def choose_dissimilarity(
         seconds that it took.
     """
     start = time.perf_counter()
-    names = CANDIDATES[train[0].kind]
-    folds = [smaller(fold, ENTRIES) for fold in guard_folds(train, dev, options.seed)]
+    kind = train[0].kind
+    names, limits = CANDIDATES[kind], (ENTRIES[kind], POINTS[kind])
+    folds = [smaller(fold, *limits) for fold in guard_folds(train, dev, options.seed)]
     clusters = sum(block.n_clusters for block in (*train, *dev))
     if clusters < FEWEST_CLUSTERS or len(folds) < 2:
         return names[0], {"chosen": names[0], "folds": 0, "scores": {}}
-    scores = {
-        name: [_score(squares, fold) for squares, fold in zip(made, folds, strict=True)]
-        for name in names
-        if (made := _held_out(name, folds, feature_names, options, fit))
-    }
+    if clusters < ENCODER_CLUSTERS:
+        names = tuple(name for name in names if name != "encoder")
+    scores = {}
+    for name in names:
+        made = _held_out(name, folds, feature_names, options, fit)
+        scores[name] = [_score(*each) for each in zip(made, folds, strict=True)]
     ahead = {name: compare(scores[name], scores[names[0]]) for name in names[1:]}
     clear = [name for name, result in ahead.items() if result.is_clear]
     chosen = max(clear, key=lambda name: ahead[name].mean, default=names[0])
@@ -110,7 +117,7 @@ def _squares(name: str, fit: Sequence[Block], held_out: Sequence[Block], seed: i
     if name == "stacked":
         booster = boosted_pairs(fit, seed)
         scores = [booster.predict_raw(pair_features(block)) for block in held_out]
-        return [squareform(score, checks=False) for score in scores]
+        return [squareform(score.astype(np.float32), checks=False) for score in scores]
     start = Start("logistic", 0.0)
     if name == "mahalanobis":
         start = best_map(DatasetSplit(tuple(fit), (), ()), seed)

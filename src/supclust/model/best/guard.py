@@ -75,7 +75,7 @@ def _verdict(start: Start, closed: list[float], trained: list[float]) -> dict[st
     }
 
 
-def smaller(fold: Fold, entries: int | None = None) -> Fold:
+def smaller(fold: Fold, entries: int | None = None, points: int | None = None) -> Fold:
     """A fold of fewer points: of many blocks some, of a large block some clusters.
 
     The blocks that stay are whole where that is possible: how a linkage and a cut do on a few
@@ -84,14 +84,17 @@ def smaller(fold: Fold, entries: int | None = None) -> Fold:
     Args:
         fold: of any size.
         entries: of the matrices of either side, about. Default: `GUARD_ENTRIES`.
+        points: of one block. Default: `GUARD_POINTS`.
     """
-    return Fold(*(_some(side, entries or GUARD_ENTRIES[side[0].kind]) for side in fold))
+    kind = fold.fit[0].kind
+    limits = entries or GUARD_ENTRIES[kind], points or GUARD_POINTS[kind]
+    return Fold(*(_some(side, *limits) for side in fold))
 
 
-def _some(side: Sequence[Block], entries: int) -> tuple[Block, ...]:
+def _some(side: Sequence[Block], entries: int, points: int) -> tuple[Block, ...]:
     chosen: list[Block] = []
     for i in np.random.default_rng(len(side)).permutation(len(side)):
-        block = sampled(side[i], GUARD_POINTS[side[0].kind])
+        block = sampled(side[i], points)
         if len(chosen) < 2 or block.n**2 <= entries:
             chosen.append(block)
             entries -= block.n**2
