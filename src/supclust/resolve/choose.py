@@ -31,6 +31,7 @@ _GAIN = 0.0005  # share of the labelled pairs that a rule must add
 _RULE_COST = 0.5  # of a further rule, in pairs per record: few rules are preferred
 _ALIKE = 0.95  # predicates that cover the same labelled pairs to this share are one
 _PREDICATES = 32  # at most, those that cover most
+_TWICE = 0.25  # of the budget, up to which rules are added that cover pairs a second time
 _BEAM = 40  # conjunctions of two that are extended to three
 
 
@@ -81,7 +82,25 @@ def choose_rules(
             break
         chosen = pool.without_redundant([*chosen, best])
         covered |= pool.covers(best)
-    return _described(pool, chosen, left, right)
+    return _described(pool, _twice(pool, chosen, budget, target), left, right)
+
+
+def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list[int]:
+    """The rules, and more that cover the labelled pairs a second time, by other columns.
+
+    What is covered once is covered by chance in part: of new entities some pairs are lost. A second
+    rule finds most of them. Only a part of the budget is used for it.
+    """
+    while chosen:
+        times = sum((pool.covers(k).astype(np.int64) for k in chosen), np.zeros(pool.total, int))
+        if (times > 1).mean() >= target:
+            break
+        left = _TWICE * budget - sum(pool.pairs(k) for k in chosen)
+        best = pool.best(times > 1, left, pool.by_same_columns(chosen))
+        if best is None:
+            break
+        chosen = [*chosen, best]
+    return chosen
 
 
 def labelled_pairs(labels: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -153,9 +172,16 @@ class _Pool:
         several = sum(not self._sampled(k).is_single for k in (*rule, other))
         return self.predicates[other].column not in columns and several <= 1
 
-    def best(self, covered: Bools, budget: float) -> int | None:
+    def by_same_columns(self, chosen: Sequence[int]) -> Bools:
+        """Which conjunctions use all columns of a chosen one."""
+        columns = [{self.predicates[j].column for j in rule} for rule in self.rules]
+        return np.array([any(columns[k] <= mine for k in chosen) for mine in columns])
+
+    def best(self, covered: Bools, budget: float, barred: Bools | None = None) -> int | None:
         """The conjunction with the most new labelled pairs per pair, within the budget."""
         gain = count_bits(self.packed & ~np.packbits(covered)).astype(np.float64)
+        if barred is not None:
+            gain[barred] = 0
         gain[gain < max(1.0, _GAIN * self.total)] = 0
         fixed = _RULE_COST * self.n
         while True:

@@ -58,6 +58,7 @@ PAIRS_PER_RECORD = 40
 """Budget of candidate pairs, per record of the table."""
 _CHOOSE_BY_F1 = 2_000_000  # candidates up to which pair models are chosen by the F1 of clusters
 _TIE = 0.002  # of F1
+_PAIRS = 20_000  # from which averages and useless columns are learned
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def fit_table(
     lost = 1 - counts.same / labelled_pair_count(labels)
     say_candidates(candidates, counts.total, say)
     say(f"of the labelled pairs, {lost:.1%} are never compared")
-    table = _compared(records, candidates, labels, counts, options.seed)
+    table = _compared(records, candidates, labels, counts, only_judged, options.seed, say)
     if only_judged is not None:
         strangers = Completeness(False, "only the judged pairs are trained on and scored")
         pairs = judged_training_pairs(only_judged, table, candidates, counts.total, options.seed)
@@ -125,7 +126,6 @@ def fit_table(
             "entities, or say --labelled complete if records without a label are other entities",
             records.path,
         )
-    table = _relevant(table, records, pairs, options.seed, say)
     families = train_pairs(table, pairs, labels, options.seed)
     curve_of: CurveOf | None = None
     if only_judged is not None:
@@ -227,29 +227,27 @@ def _require_pairs(records: Records, labels: Ints) -> None:
 
 
 def _compared(
-    records: Records, candidates: Candidates, labels: Ints, counts: PairCounts, seed: int
-) -> Compared:
-    some = draw_pairs(candidates, labels, counts, True, seed)
-    comparisons = learn_comparisons(records.kinds, records.values, some.left, some.right)
-    return Compared(comparisons, comparisons.encode(records.values))
-
-
-def _relevant(
-    table: Compared,
     records: Records,
-    pairs: LabelledPairs,
+    candidates: Candidates,
+    labels: Ints,
+    counts: PairCounts,
+    judged: JudgedPairs | None,
     seed: int,
     say: Callable[[str], None],
 ) -> Compared:
-    """The table without columns that tell nothing about matches; of a few columns all are kept."""
-    if len(records.kinds) <= FEW_COLUMNS:
-        return table
-    useless = useless_columns(table, pairs, seed)
-    if not useless:
-        return table
-    say(f"columns that tell nothing about matches are not compared: {', '.join(useless)}")
-    kept = table.comparisons.without(useless)
-    return Compared(kept, kept.encode(records.values))
+    """The table, ready to compare; of many columns those that tell something about matches."""
+    pairs = draw_pairs(candidates, labels, counts, counts.different == 0, seed)
+    if judged is not None:
+        pairs = LabelledPairs(judged.left, judged.right, judged.match, np.ones(len(judged.left)))
+    some = np.random.default_rng(seed).permutation(len(pairs.left))[:_PAIRS]
+    pairs = pairs.of(some)
+    comparisons = learn_comparisons(records.kinds, records.values, pairs.left, pairs.right)
+    if len(records.kinds) > FEW_COLUMNS and pairs.same.any() and not pairs.same.all():
+        useless = useless_columns(comparisons, records.values, pairs, seed)
+        if useless:
+            say(f"columns that tell nothing about matches are not compared: {', '.join(useless)}")
+        comparisons = comparisons.without(useless)
+    return Compared(comparisons, comparisons.encode(records.values))
 
 
 def _dev(

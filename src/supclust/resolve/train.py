@@ -6,13 +6,16 @@ dissimilarities that it gives them are as good as those of new records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.data.records.comparisons import RecordComparisons
+from supclust.data.records.encode.columns import Column
+from supclust.data.records.learning import rows_of_pairs, take_rows
 from supclust.hac.cpu.threads import thread_count
 from supclust.resolve.keys import Ints
 from supclust.resolve.pair_model import PairModel, average, train_boosted, train_logistic
@@ -25,7 +28,6 @@ _TOO_FEW = 100  # matches below which they are not tried
 FEW_COLUMNS = 12
 """Columns up to which all are compared."""
 _USELESS = 0.01  # share of the gain of all columns that is given up
-_SAMPLE = 40_000  # pairs on which useless columns are found
 
 
 class TrainedPairs(NamedTuple):
@@ -90,23 +92,32 @@ def train_pairs(
     return sorted(trained, key=lambda one: one.loss)
 
 
-def useless_columns(table: Compared, pairs: LabelledPairs, seed: int = 0) -> list[str]:
+def useless_columns(
+    comparisons: RecordComparisons,
+    values: Mapping[str, Column],
+    pairs: LabelledPairs,
+    seed: int = 0,
+) -> list[str]:
     """Columns that boosted trees hardly use to tell matches from others.
 
     Positions in a list, flags and the like: comparing them takes time and teaches nothing. Those
     with the least gain are left out while they have 1 % of the gain of all columns together.
 
     Args:
-        table: the records.
-        pairs: labelled.
-        seed: of sample and training.
+        comparisons: of all columns.
+        values: of the columns, of all records.
+        pairs: labelled, some.
+        seed: of the training.
     """
-    some = np.random.default_rng(seed).permutation(len(pairs.left))[:_SAMPLE]
-    features = table.features(pairs.left[some], pairs.right[some], True)
-    directions = table.comparisons.directions
-    model = train_boosted(features, pairs.same[some], pairs.weight[some], directions, seed)
+    rows, (left, right) = rows_of_pairs(pairs.left, pairs.right)
+    encoded = comparisons.encode(
+        {name: take_rows(values[name], rows) for name in comparisons.kinds}
+    )
+    features = comparisons.features(encoded, left, right, nan=True)
+    directions = comparisons.directions
+    model = train_boosted(features, pairs.same, pairs.weight, directions, seed)
     gains, at = {}, 0
-    for one in table.comparisons.comparisons:
+    for one in comparisons.comparisons:
         gains[one.column] = float(model.importances[at : at + len(one.features)].sum())
         at += len(one.features)
     order = sorted(gains, key=lambda column: gains[column])

@@ -50,6 +50,10 @@ class LabelledPairs(NamedTuple):
     same: Bools
     weight: NDArray[np.float64]
 
+    def of(self, some: Ints) -> LabelledPairs:
+        """Some of the pairs."""
+        return LabelledPairs(self.left[some], self.right[some], self.same[some], self.weight[some])
+
 
 def pair_kinds(labels: Ints, left: Ints, right: Ints) -> Ints:
     """0 same, 1 different, 2 mixed, 3 unknown: the position in `PairCounts`."""

@@ -46,7 +46,9 @@ def learn_comparisons(
     if not any(one.missing for one in learned) or not len(left):
         return made
     step = max(1, len(left) // _ENOUGH_PAIRS)
-    features = made.features(made.encode(columns), left[::step], right[::step], nan=True)
+    rows, (first, second) = rows_of_pairs(left[::step], right[::step])
+    some = {name: take_rows(columns[name], rows) for name in kinds}
+    features = made.features(made.encode(some), first, second, nan=True)
     known = np.isfinite(features)
     totals = np.where(known, features, 0).sum(axis=0, dtype=np.float64)
     means = dict(zip(made.feature_names, totals / np.maximum(known.sum(axis=0), 1), strict=True))
@@ -56,6 +58,17 @@ def learn_comparisons(
             for one in learned
         )
     )
+
+
+def rows_of_pairs(left: Ints, right: Ints) -> tuple[Ints, Ints]:
+    """The distinct records of some pairs, and the pairs as (2, e) positions among them."""
+    rows, positions = np.unique([left, right], return_inverse=True)
+    return rows, positions.reshape(2, -1)
+
+
+def take_rows(column: Column, rows: Ints) -> Column:
+    """Some values of a column."""
+    return column[rows] if isinstance(column, np.ndarray) else [column[k] for k in rows.tolist()]
 
 
 def pairs_of_blocks(blocks: Sequence[Ints], most: int = _ENOUGH_PAIRS) -> tuple[Ints, Ints]:
