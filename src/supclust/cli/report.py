@@ -78,9 +78,19 @@ def _is_model(folder: Path, data: Path | None) -> bool:
 
 
 def _write_model(options: argparse.Namespace) -> None:
+    from supclust.model import load
     from supclust.report.model_blocks import Columns
     from supclust.report.model_page import write_model_report
+    from supclust.report.page import write_page
+    from supclust.report.table_model_page import table_model_page
+    from supclust.resolve.apply import is_table_model
 
+    model = load(options.folder, linkage=options.linkage)
+    if is_table_model(model):
+        columns = Columns(options.label)
+        name = options.folder.resolve().name
+        write_page(options.output, table_model_page(model, name, options.data, columns))
+        return
     if options.data is None:
         raise ValueError(
             f"the report of a model needs records to cluster; received none. Use "
