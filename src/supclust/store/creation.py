@@ -33,7 +33,7 @@ from supclust.store.changes import Changes, Event
 from supclust.store.constraints import added, to_table
 from supclust.store.folder.key_index import keys_table
 from supclust.store.folder.manifest import MODEL, SEGMENTS, Manifest, write_manifest
-from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, write_segment
+from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, records_table, write_segment
 from supclust.store.new_pairs import rule_keys
 
 
@@ -134,7 +134,7 @@ def scored_segment(
     """
     schema = pa.schema([(name, TYPES[kind]) for name, kind in kinds.items()])
     tables = {
-        "records": pa.table([ids], schema=SCHEMAS["records"]),
+        "records": records_table(ids, 0),
         VALUES: pa.table(
             [pa.array(values[name], TYPES[kind], from_pandas=True) for name, kind in kinds.items()],
             schema=schema,

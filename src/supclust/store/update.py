@@ -20,7 +20,7 @@ from supclust.store.batch import Batch, columns_of, flat
 from supclust.store.constraints import Constraint, links
 from supclust.store.creation import closer, clusters_table, pairs_table
 from supclust.store.folder.key_index import keys_table
-from supclust.store.folder.segments import SCHEMAS, VALUES, Segment
+from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, records_table
 from supclust.store.folder.state import State
 from supclust.store.identity import matched_ids
 from supclust.store.log import Moves
@@ -102,7 +102,7 @@ def work_out(state: State, change: Change) -> Worked:
     after = assigned[labels]
     written = (before != after) | (nodes.rows >= first)
     tables = {
-        "records": pa.table([change.batch.ids], schema=SCHEMAS["records"]),
+        "records": records_table(change.batch.ids, first),
         VALUES: change.batch.values,
         "removed": pa.table([np.sort(removed)], schema=SCHEMAS["removed"]),
         "pairs": pairs_table(edges),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, read_table_of
+from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, read_table_of, records_table
 from supclust.store.folder.state import State, pair_codes
 
 MOST_SEGMENTS = 32
@@ -85,7 +85,7 @@ def compacted(state: State, log: Any, constraints: Any) -> Segment:
     left, right = (place[ends].astype(np.int32) for ends in (edges.left, edges.right))
     return Segment(
         {
-            "records": pa.table([state.ids.take(at)], schema=SCHEMAS["records"]),
+            "records": records_table(state.ids.take(at), 0),
             VALUES: state.values.take(at).combine_chunks(),
             "keys": state.keys.table(place),
             "pairs": pa.table([left, right, edges.dissimilarity], schema=SCHEMAS["pairs"]),

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from supclust.data.errors import DataError
 
 SCHEMAS: dict[str, Any] = {
-    # A record of each row: its id.
-    "records": pa.schema([("id", pa.string())]),
+    # Rows are numbered through all segments.
+    "records": pa.schema([("row", pa.int64()), ("id", pa.string())]),
     # Rows of earlier records that are gone: deleted, or changed and so another row.
     "removed": pa.schema([("row", pa.int64())]),
     # What rules find candidates by, sorted by rule and key.
@@ -59,6 +60,12 @@ SCHEMAS: dict[str, Any] = {
 """Tables of a segment; ``values`` has the columns that the model reads, a row of each record."""
 VALUES = "values"
 _ROWS_PER_GROUP = 1 << 20
+
+
+def records_table(ids: Any, first: int) -> Any:
+    """Records whose rows are numbered from ``first`` on."""
+    rows = np.arange(first, first + len(ids))
+    return pa.table([rows, ids], schema=SCHEMAS["records"])
 
 
 @dataclass

@@ -77,6 +77,8 @@ class State:
         changed, cluster = (c.to_numpy() for c in clusters.columns)
         for one in (removed, left, right, changed):
             _require_rows(one, rows + new)
+        if (segment["records"].column("row").to_numpy() != np.arange(rows, rows + new)).any():
+            raise ValueError(f"rows must be numbered from {rows} on")
         if new:
             self.ids = pa.concat_arrays([self.ids, flat(segment["records"].column("id"))])
         self.alive = np.concatenate([self.alive, np.ones(new, np.bool_)])
