@@ -86,8 +86,8 @@ class Life:
             column = self.names[rng.integers(1, len(self.names))]
             changed.append({**self.here[id], column: source[column]})
         rest = sorted(set(ids) - {one["id"] for one in changed})
-        gone = rng.choice(rest, min(len(rest) - 1, int(rng.choice([0, 1, 5, 30]))), replace=False)
-        gone = gone.tolist() if rng.random() < 0.6 else []
+        most = min(len(rest) - 1, int(rng.choice([0, 0, 1, 5, 30])))
+        gone = rng.choice(rest, most, replace=False).tolist() if most > 0 else []
         batch = [*new, *changed]
         rng.shuffle(batch)
         self.store.update(self.table(batch) if batch else None, delete=gone)
