@@ -20,6 +20,7 @@ EXTRAS = {
     "pandas": "experiment",
     "matplotlib": "report",
     "jinja2": "report",
+    "markupsafe": "report",
     "PIL": "report",
     "duckdb": "resolve",
     "ray": "ray",
