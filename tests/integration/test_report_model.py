@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_count
 from supclust.model.trained import TrainedModel
 from supclust.report import model_blocks
 from supclust.report.model_blocks import Columns, read_model_blocks
+from supclust.report.model_page import _learned, model_page
 
 pytestmark = pytest.mark.timeout(600)  # the first compilation, on a busy machine
 
@@ -98,6 +100,32 @@ def test_scores_are_those_of_the_models_clusters_on_labelled_records(
     assert f"{clusters} clusters of 60 records in 5 blocks" in words
     assert f"{100 * f1:.1f} % pairwise F1 on these records" in words
     assert f"precision {100 * precision:.1f}, recall {100 * recall:.1f}" in words
+
+
+def test_choices_and_the_ceiling_are_stated(model: Path, page: Page) -> None:
+    record, words = TrainedModel.load(model).record, re.sub(r"\s+", " ", page.text)
+    assert f"shipped {record['guard']['shipped']} ({record['start']})" in words
+    assert "The best cut of these trees would reach" in words
+    held_out = f"the best cut of these trees would reach F1 {record['cut_choice']['ceiling']:.3f}"
+    assert held_out in words
+
+
+def test_a_learned_cut_and_boosted_trees_are_those_of_the_page(
+    records: Path, tmp_path: Path
+) -> None:
+    words = ["fit", str(records), "--label", "who", "--block", "family", "--epochs", "2"]
+    words += ["--dissimilarity", "linear", "--cut", "learned", "-o", str(tmp_path / "m")]
+    assert main(words) == 0
+    trained = TrainedModel.load(tmp_path / "m")
+    assert trained.learned is not None
+    odds = {"average_weight": np.append(trained.weights["average_weight"], 1.0).astype("f4")}
+    blocks, _ = read_model_blocks(trained, records, Columns())
+    clusters = sum(int(trained.labels(block.features).max()) + 1 for block in blocks)
+    shown = re.sub(r"\s+", " ", Page(model_page(trained, "m", "r.csv", blocks)).text)
+    assert f"{clusters} clusters of 60 records" in shown
+    assert "The learned cut, which is used, has F1" in shown
+    rows = _learned(replace(trained, weights={**trained.weights, **odds}))["weights"]
+    assert ("log odds of boosted trees", 1.0) in rows
 
 
 def test_records_without_labels_are_clustered_without_scores(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supclust.cut.counts import scores_of_cut
+from supclust.cut.partition import WeightedTree, maximise_f1
 from supclust.hac.family import nearest_linkage
-from supclust.hac.tree import Floats, cut_tree
+from supclust.hac.tree import Floats, children_of, cut_tree
+from supclust.metrics.pairwise import PairwiseScores
 from supclust.metrics.threshold import ThresholdCurve, curve_from_merges
+from supclust.model.best.choices import cut_line, dissimilarity_lines, guard_lines
 from supclust.report.model_blocks import Columns, ModelBlock, read_model_blocks
 from supclust.report.page import page, render, write_page
 from supclust.report.restore import LinkageTrees, SplitTrees
@@ -84,9 +89,41 @@ def _trees(model: TrainedModel, blocks: list[ModelBlock]) -> SplitTrees:
     ]
     curve = curve_from_merges(merges) if merges else None
     f1 = None if curve is None else float(curve.f1[_at(curve, model.threshold)])
-    linkage = LinkageTrees(model.alpha, model.threshold, None, curve, trees, f1_recomputed=f1)
+    scores = None if curve is None else _scores(model, blocks, trees)
+    linkage = LinkageTrees(
+        *(model.alpha, model.threshold, None, curve, trees),
+        f1_recomputed=f1,
+        ceiling=_ceiling(blocks, trees) if curve is not None else None,
+        f1_learned=scores.f1 if scores is not None and model.learned is not None else None,
+    )
     points = {block.points.name: block.points for block in blocks}
     return SplitTrees({}, points, {model.linkage: linkage}, part="these records")
+
+
+def _scores(
+    model: TrainedModel, blocks: list[ModelBlock], trees: Mapping[str, Floats]
+) -> PairwiseScores:
+    """Pooled scores of the model's cut, of the records that have a label."""
+    known = [block.points for block in blocks if block.points.labelled]
+    pairs = [labelled_merges(trees[points.name], points.labels) for points in known]
+    applied = [
+        pair.heights <= model.threshold
+        if model.learned is None
+        else model.learned.applied(trees[points.name])
+        for points, pair in zip(known, pairs, strict=True)
+    ]
+    return scores_of_cut(pairs, applied)
+
+
+def _ceiling(blocks: list[ModelBlock], trees: Mapping[str, Floats]) -> float:
+    """F1 of the best cut of the trees, of the records that have a label."""
+    forest = []
+    for points in (block.points for block in blocks if block.points.labelled):
+        tree = trees[points.name]
+        pairs = labelled_merges(tree, points.labels)
+        weights = (pairs.same_label.astype(float), pairs.joined.astype(float))
+        forest.append(WeightedTree(children_of(tree), *weights))
+    return maximise_f1(forest)[1]
 
 
 def _at(curve: ThresholdCurve, threshold: float) -> int:
@@ -102,9 +139,12 @@ def _cards(
     clusters = sum(_n_clusters(t, model) for t in trees.linkages[model.linkage].trees.values())
     cards = [(f"{clusters:,}", "clusters", f"of {n:,} records in {len(blocks):,} blocks")]
     if curve is not None:
-        i = _at(curve, model.threshold)
-        detail = f"precision {100 * curve.precision[i]:.1f}, recall {100 * curve.recall[i]:.1f}"
-        cards.append((f"{100 * curve.f1[i]:.1f} %", "pairwise F1 on these records", detail))
+        built = trees.linkages[model.linkage]
+        precision, recall, share = _scores(model, blocks, built.trees)
+        detail = f"precision {100 * precision:.1f}, recall {100 * recall:.1f}"
+        if built.ceiling is not None:
+            detail += f"; the best cut of these trees would reach {100 * built.ceiling:.1f}"
+        cards.append((f"{100 * share:.1f} %", "pairwise F1 on these records", detail))
     held_out = model.record.get("dev") or {}
     if isinstance(held_out.get("pairwise_f1"), float):
         f1 = f"{100 * held_out['pairwise_f1']:.1f} %"
@@ -113,16 +153,21 @@ def _cards(
 
 
 def _n_clusters(tree: Floats, model: TrainedModel) -> int:
+    if model.learned is not None:
+        return int(model.learned.labels(tree).max(initial=-1)) + 1 if len(tree) else 1
     return int(cut_tree(tree, height=model.threshold).max(initial=-1)) + 1
 
 
 def _learned(model: TrainedModel) -> dict[str, Any]:
     """Linkage, cut, and features by weight, the largest first; the bias last."""
-    spread = float(model.record.get("spread") or 1.0)
+    record = model.record
+    choices = [*dissimilarity_lines(record), *guard_lines(record)]
+    spread = float(record.get("spread") or 1.0)
     nearest = nearest_linkage(model.alpha, spread)
     facts = [
         ("linkage", f"{model.linkage}, alpha {number(model.alpha, 4)}; nearest to {nearest}"),
-        ("cut", f"merges up to height {number(model.threshold, 5)} are made"),
+        ("cut", cut_line(model.threshold, model.learned is not None, record.get("cut_choice"))),
+        *((name, text) for line in choices for name, _, text in [line.partition(": ")]),
         ("features", f"{model.d} of {'points' if model.kind == 'vectors' else 'pairs'}"),
     ]
     state = model.weights
@@ -134,11 +179,12 @@ def _learned(model: TrainedModel) -> dict[str, Any]:
         meaning = "How far one unit of a feature moves a record."
     else:
         return {"facts": facts, "weights": None}
+    names = (*model.feature_names, "log odds of boosted trees")  # the last: stacked models only
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES]
     return {
         "facts": facts,
         "meaning": meaning,
-        "weights": [(model.feature_names[i], float(weights[i])) for i in order],
+        "weights": [(names[i], float(weights[i])) for i in order],
         "largest": float(np.abs(weights).max(initial=0.0)) or 1.0,
         "bias": float(state["average_bias"]) if "average_bias" in state else None,
         "left_out": len(weights) - len(order),

@@ -33,6 +33,8 @@ class LinkageTrees:
     trees: dict[str, Floats]  # of the test blocks, by name
     f1_recomputed: float | None = None  # pairwise F1 of the test blocks, from these trees
     f1_stored: float | None = None  # the same, as stored in the result
+    ceiling: float | None = None  # F1 of the best tree-consistent cut
+    f1_learned: float | None = None  # F1 of the learned cut, where that is the model's
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,18 @@ def _restore(result: dict[str, Any], data: Path | None) -> SplitTrees:
             test=threshold_curve(tested) if tested else None,
             trees={scored.block: scored.tree for scored in test[name]},
             f1_recomputed=_pooled_f1(tested, entry["threshold"]),
-            f1_stored=entry["test"].get("pairwise_f1"),
+            **_stored_scores(entry),
         )
     return SplitTrees(result, {block.name: block for block in points}, linkages)
+
+
+def _stored_scores(entry: Mapping[str, Any]) -> dict[str, float | None]:
+    """F1 at the height and of a learned cut, and the ceiling, as a result has them."""
+    f1, ceiling = entry["test"].get("pairwise_f1"), entry.get("ceiling")
+    if entry.get("learned") is None:
+        return {"f1_stored": f1, "ceiling": ceiling}
+    at_height = entry["cut"]["test_f1"].get("threshold")
+    return {"f1_stored": at_height, "f1_learned": f1, "ceiling": ceiling}
 
 
 def _pooled_f1(trees: list[tuple[Floats, Any]], threshold: float | None) -> float | None:

@@ -81,12 +81,16 @@ def _cut_chart(linkage: str, trees: LinkageTrees, part: str) -> Markup:
     if trees.test is not None:
         lines.append(Line(part, _curve(trees.test), "line test", steps=True))
     best = float(max(trees.test.f1)) if trees.test is not None else math.nan
-    words = f"Best possible on {part}: F1 {100 * best:.1f} %."
+    words = f"Best possible at one height on {part}: F1 {100 * best:.1f} %."
+    if trees.ceiling is not None:
+        words += f" The best cut of these trees would reach {100 * trees.ceiling:.1f} %."
+    if trees.f1_learned is not None:
+        words = f"The learned cut, which is used, has F1 {100 * trees.f1_learned:.1f} %. {words}"
     upright = None
     if trees.threshold is not None and math.isfinite(trees.threshold):
         upright = Upright(trees.threshold, f"cut {number(trees.threshold)}")
         words = (
-            f"Cut at {number(trees.threshold, 4)}, chosen on dev: {part} F1 "
+            f"Cut at {number(trees.threshold, 4)}, chosen on other data: {part} F1 "
             f"{100 * (trees.f1_recomputed or 0):.1f} %. {words}"
         )
     return line_chart(
