@@ -152,9 +152,16 @@ def launchers() -> None:
         target = "hydra_plugins.hydra_ray_launcher.ray_launcher.RayLauncher"
         node = {"_target_": target, "ray": {"init": {"address": None}, "remote": {}}}
         store.store(group="hydra/launcher", name="ray", node=OmegaConf.create(node))
+    if "optuna.yaml" not in store.repo["hydra"]["sweeper"]:
+        names = ("direction", "n_trials", "n_jobs", "params")
+        node = {**dict.fromkeys(names), "sampler": {"seed": None}, "_target_": "optuna"}
+        store.store(group="hydra/sweeper", name="optuna", node=OmegaConf.create(node))
 
 
 def _values(text: str) -> list[str]:
+    if "interval(" in text:  # its ends
+        return text.partition("interval(")[2].rstrip(")").split(",")
+    text = text.removeprefix("choice(").rstrip(")") if text.startswith("choice") else text
     if text.startswith("glob(*"):
         excluded = text.partition("[")[2].rstrip("])").split(",")
         return [name for name in OBJECTIVES if name not in excluded]
@@ -164,7 +171,7 @@ def _values(text: str) -> list[str]:
 @pytest.mark.usefixtures("launchers")
 @pytest.mark.parametrize(
     "template",
-    ["smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray"],
+    ["smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray", "optuna"],
 )
 def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
     from hydra import compose, initialize_config_dir
@@ -180,16 +187,19 @@ def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
             assert Settings.from_config(plain(compose(template, [more, *job])), multirun=True)
     assert str(config.hydra.mode) == "RunMode.MULTIRUN"
     assert {"dataset", "objective", "split"} <= set(params)
-    expected = {"smoke": "basic", "slurm": "submitit", "ray": "ray_launcher"}.get(
-        template, "joblib"
-    )
+    expected = {
+        "smoke": "basic",
+        "optuna": "basic",
+        "slurm": "submitit",
+        "ray": "ray_launcher",
+    }.get(template, "joblib")
     assert expected in launcher
     assert f"--config-name {template}" in (TEMPLATES / f"{template}.yaml").read_text()
 
 
 def test_there_is_no_template_without_a_test() -> None:
     assert {path.stem for path in TEMPLATES.iterdir()} == {
-        *("smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray")
+        *("smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray", "optuna")
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 import wandb
 
 import wandb_file
-from experiment_runs import arguments, composed, result, run_here
+from experiment_runs import arguments, composed, result, run_here, train_py
 from supclust.cli import main as cli
 from supclust.experiment import loggers, training
 from supclust.experiment.run import run
+from supclust.model import load
 
 
 @pytest.fixture
@@ -31,6 +33,19 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def run_with_wandb(folder: Path, *more: str) -> None:
     words = [word for word in arguments(folder) if word != "logger=none"]
     run(composed(*words, "logger=wandb", *more))
+
+
+def logged_models(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, list[str]]]:
+    """Artifacts of models and their aliases, filled while runs log; tables are artifacts, too."""
+    original, models = wandb.Run.log_artifact, []
+
+    def log(self: Any, artifact: Any, *words: Any, **more: Any) -> Any:
+        if artifact.type == "model":
+            models.append((artifact, more["aliases"]))
+        return original(self, artifact, *words, **more)
+
+    monkeypatch.setattr(wandb.Run, "log_artifact", log)
+    return models
 
 
 @pytest.mark.usefixtures("offline")
@@ -72,6 +87,60 @@ def test_an_offline_run_holds_metrics_summary_config_table_and_picture(tmp_path:
     (end,) = [record.exit for record in found if record.HasField("exit")]
     assert end.exit_code == 0
     assert wandb.run is None
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_models_are_an_artifact_with_scores_and_an_alias(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = logged_models(monkeypatch)
+    run_with_wandb(tmp_path, "objective=exp_alpha", "split=[0,1]")
+    ((artifact, aliases),) = logged
+    assert (artifact.name, artifact.type) == ("vectors-points-exp_alpha", "model")
+    assert aliases == ["latest", "all-seed-0-splits-0-1"]
+    scores = result(tmp_path, "exp_alpha", 1)["linkages"]["exp"]["test"]
+    assert artifact.metadata["splits"]["split-1"]["exp"]["test"] == scores
+    assert "test/exp/dendrogram_purity" in artifact.metadata["scores"]
+    files = artifact.manifest.entries
+    assert {"split-0/model.json", "split-1/model.safetensors"} <= files.keys()
+    copies = tmp_path / "downloaded" / "split-1"
+    copies.mkdir(parents=True)
+    for name in ("model.json", "model.safetensors"):
+        shutil.copy(files[f"split-1/{name}"].local_path, copies / name)
+    here = load(tmp_path / "outputs/vectors-points/exp_alpha/all/seed-0/split-1")
+    assert load(copies).digest == here.digest and here.linkage == "exp"
+
+
+@pytest.mark.usefixtures("offline")
+def test_an_offline_run_keeps_the_artifact_for_later(tmp_path: Path) -> None:
+    run_with_wandb(tmp_path, "objective=exp_alpha")
+    wandb.teardown()
+    found = wandb_file.records(tmp_path / "outputs")
+    logged = [r.request.log_artifact.artifact for r in found if r.request.HasField("log_artifact")]
+    logged += [r.artifact for r in found if r.HasField("artifact")]
+    models = {one.name: list(one.aliases) for one in logged if one.type == "model"}
+    assert models == {"vectors-points-exp_alpha": ["latest", "all-seed-0-split-0"]}
+
+
+@pytest.mark.usefixtures("offline")
+def test_models_are_not_logged_where_the_setting_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = logged_models(monkeypatch)
+    run_with_wandb(tmp_path, "objective=exp_alpha", "logger.artifact=false")
+    assert logged == [] and result(tmp_path, "exp_alpha", 0)["status"] == "done"
+
+
+@pytest.mark.usefixtures("offline")
+def test_notes_hold_the_command_of_the_job(tmp_path: Path) -> None:
+    words = [word for word in arguments(tmp_path) if word != "logger=none"]
+    done = train_py("-m", *words, "logger=wandb", "objective=exp_alpha", "split=[0,1]")
+    assert done.returncode == 0, done.stderr
+    found = wandb_file.records(tmp_path / "outputs")
+    head = next(record.run for record in found if record.HasField("run"))
+    assert head.notes.startswith("python train.py dataset=vectors ")
+    assert "objective=exp_alpha" in head.notes and "'split=[0,1]'" in head.notes
+    assert "sweep." not in head.notes
 
 
 @pytest.mark.usefixtures("offline")

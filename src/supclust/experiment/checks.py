@@ -64,7 +64,7 @@ SCHEMA: dict[str, Any] = {
 options of classes, which check them."""
 _CLOSED = ("recipe", "trainer")
 INTERRUPTED = 130  # exit code after Ctrl-C, as in shells
-_LAUNCHER_EXTRAS = {"joblib": "parallel", "submitit": "slurm", "ray": "ray"}
+_PLUGIN_EXTRAS = {"joblib": "parallel", "submitit": "slurm", "ray": "ray", "optuna": "optuna"}
 _HIDDEN = ("hydra", "paper", "sweep")  # top-level keys that are not options of a run
 
 
@@ -250,10 +250,11 @@ def _unknown_choice(error: MissingConfigException) -> str:
     """A file of ``conf/`` that does not exist, with the choices of its group."""
     path = PurePosixPath(str(error.missing_cfg_file))
     group, name, legal = str(path.parent), path.name, list(error.options or [])
-    if group == "hydra/launcher":
-        for launcher, extra in _LAUNCHER_EXTRAS.items():
-            if name.startswith(launcher):
-                return f"the launcher {name!r} is not installed. {install_hint(extra)}"
+    if group in ("hydra/launcher", "hydra/sweeper"):
+        for plugin, extra in _PLUGIN_EXTRAS.items():
+            if name.startswith(plugin):
+                kind = group.removeprefix("hydra/")
+                return f"the {kind} {name!r} is not installed. {install_hint(extra)}"
     if group == "." or not legal:
         return str(error).strip()
     close = difflib.get_close_matches(name, legal, n=1)

@@ -8,11 +8,14 @@ from __future__ import annotations
 import logging
 import netrc
 import os
+import re
+import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlparse
 
@@ -83,20 +86,28 @@ class CsvJobLogger(JobLogger):
 
 
 class WandbJobLogger(JobLogger):
-    """One W&B run per job: metrics per epoch, results, a picture.
+    """One W&B run per job: metrics per epoch, results, a picture, the models.
 
     Args:
         settings: of the job.
         dataset: its data.
         splits: that are trained or evaluated.
+        artifact: whether the models are logged, too.
         options: project, entity, group, tags.
     """
 
     def __init__(
-        self, settings: Settings, dataset: Dataset, splits: Sequence[int], **options: Any
+        self,
+        settings: Settings,
+        dataset: Dataset,
+        splits: Sequence[int],
+        *,
+        artifact: bool = True,
+        **options: Any,
     ) -> None:
         super().__init__(settings, dataset, splits)
         self.run: Any = None
+        self._settings, self._artifact = settings, artifact
         self._drawn = False
         for mode in modes_to_try(os.environ):
             self._attempt(partial(self._open, settings, dataset, splits, mode, **options))
@@ -120,6 +131,7 @@ class WandbJobLogger(JobLogger):
             job_type=settings.objective,
             name="-".join(settings.job_folder.parts),
             tags=[settings.title, dataset.source, settings.objective, settings.linkage, *tags],
+            notes=job_command(),
             config=run_config(settings, dataset, splits),
             dir=self.folder,
             mode=mode,
@@ -143,6 +155,35 @@ class WandbJobLogger(JobLogger):
             self.run.log({"results": table})
 
         self._guarded(send)
+        if self._artifact:
+            self._guarded(partial(self._log_models, results))
+
+    def _log_models(self, results: Sequence[Mapping[str, Any]]) -> None:
+        """One artifact per job: a model folder per split; its metadata are the scores."""
+        import wandb
+
+        from supclust.model import load
+
+        with TemporaryDirectory() as name:
+            for result in results:
+                split = result["split"]
+                try:
+                    model = load(self._settings.result_path(split).parent)
+                except ValueError as problem:  # a class of the user's own, or a top-down tree
+                    _logger.info("W&B: no artifact of split %d: %s", split, problem)
+                    continue
+                model.save(Path(name, f"split-{split}"))
+            if not any(Path(name).iterdir()):
+                return
+            artifact = wandb.Artifact(
+                _artifact_name(f"{self._settings.title}-{self._settings.objective}"),
+                type="model",
+                description=f"Models of {self._settings.job_folder}, a folder per split.",
+                metadata={"scores": result_summary(results), "splits": _split_scores(results)},
+            )
+            artifact.add_dir(name)
+            alias = _artifact_name("-".join(self._settings.job_folder.parts[2:]))
+            self.run.log_artifact(artifact, aliases=["latest", alias])
 
     def dendrogram(self, model: TrainedModel, blocks: Sequence[Block], alpha: float | None) -> None:
         """The tree of the largest test block of the first split that is evaluated."""
@@ -190,6 +231,32 @@ class _GuardedWandbLogger(WandbLogger):
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
         self._guard(partial(super().log_metrics, metrics, step))
+
+
+def job_command() -> str | None:
+    """The command that runs this job alone; ``None`` outside of a Hydra program."""
+    from hydra.core.hydra_config import HydraConfig
+
+    if not HydraConfig.initialized():
+        return None
+    words = [word for word in HydraConfig.get().overrides.task if not word.startswith("sweep.")]
+    return shlex.join(["python", "train.py", *words])
+
+
+def _artifact_name(text: str) -> str:
+    """A legal name or alias of an artifact."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:128]
+
+
+def _split_scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Scores of every split and linkage."""
+    return {
+        f"split-{result['split']}": {
+            linkage: {part: dict(entry[part]) for part in ("dev", "test")}
+            for linkage, entry in result["linkages"].items()
+        }
+        for result in results
+    }
 
 
 def run_config(settings: Settings, dataset: Dataset, splits: Sequence[int]) -> dict[str, Any]:

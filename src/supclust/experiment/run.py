@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import IntervalSweep, Override
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, flag_override
@@ -155,7 +155,8 @@ class SweepCallback(Callback):
             added.append(f"axes=[{','.join(axes)}]")
         with flag_override(config, ["readonly", "struct"], [False, False]):
             config.hydra.overrides.hydra = [*config.hydra.overrides.hydra, *added]
-        n_jobs = math.prod(len(values) for values in swept.values())
+        combinations = math.prod(len(values) for values in swept.values())
+        n_jobs = OmegaConf.select(config, "hydra.sweeper.n_trials") or combinations  # of Optuna
         self.sweep = Sweep(Path(config.paths.outputs), sweep_id, n_jobs)
         try:
             self.sweep.start()
@@ -197,13 +198,19 @@ def sweep_overrides(config: DictConfig) -> list[Override]:
 
 
 def swept_values(overrides: list[Override]) -> dict[str, list[Any]]:
-    """Values of every setting that was set; the last override of a setting counts."""
+    """Values of every setting that was set; the last override of a setting counts.
+
+    Of an interval, which Optuna searches, these are its ends.
+    """
     swept: dict[str, list[Any]] = {}
     parse = OverridesParser.create().parse_override
     for override in overrides:
-        values = [override.value()]
+        value = override.value()
+        values: list[Any] = [value]
         if override.is_discrete_sweep():
             values = [parse(f"x={text}").value() for text in override.sweep_string_iterator()]
+        elif isinstance(value, IntervalSweep):
+            values = [value.start, value.end]
         swept[override.key_or_group] = values
     return swept
 

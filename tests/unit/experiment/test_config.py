@@ -147,6 +147,17 @@ def test_swept_settings_beyond_the_usual_axes_name_the_folder() -> None:
     assert further_axes({"split": [0, 1]}, ["recipe.lr"]) == []
 
 
+def test_an_interval_of_optuna_is_an_axis_and_its_ends_are_checked() -> None:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    lines = ["recipe.lr=tag(log, interval(-0.1, 0.1))", "objective=exp_alpha"]
+    swept = swept_values(OverridesParser.create().parse_overrides(lines))
+    assert swept == {"recipe.lr": [-0.1, 0.1], "objective": ["exp_alpha"]}
+    assert further_axes(swept, []) == ["recipe.lr"]
+    with pytest.raises(ValueError, match=r"recipe\.lr must be a number >= 0; received -0\.1"):
+        check_value("recipe.lr", swept["recipe.lr"][0])
+
+
 def test_classes_of_a_stored_configuration_are_not_run(default: dict[str, Any]) -> None:
     config = copy.deepcopy(default)
     config["dataset"]["_target_"] = "os.system"
