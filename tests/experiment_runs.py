@@ -63,6 +63,25 @@ def composed(*overrides: str, config: str = "config", directory: Path = ROOT / "
         return compose(config, list(overrides))
 
 
+def add_plugins() -> None:
+    """Stand in for plugins of Hydra that are not installed, so that templates with them compose."""
+    from hydra.core.config_store import ConfigStore
+    from hydra.core.plugins import Plugins
+    from omegaconf import OmegaConf
+
+    Plugins.instance()
+    store = ConfigStore.instance()
+    searched = dict.fromkeys(("direction", "n_trials", "n_jobs", "params"))
+    target = "hydra_plugins.hydra_ray_launcher.ray_launcher.RayLauncher"
+    nodes = {
+        "launcher": ("ray", {"_target_": target, "ray": {"init": {"address": None}, "remote": {}}}),
+        "sweeper": ("optuna", {"_target_": "", **searched, "sampler": {"seed": None}}),
+    }
+    for group, (name, node) in nodes.items():
+        if f"{name}.yaml" not in store.repo["hydra"][group]:
+            store.store(group=f"hydra/{group}", name=name, node=OmegaConf.create(node))
+
+
 def run_here(folder: Path, *more: str) -> float | None:
     """Run one job in this process."""
     from supclust.experiment.run import run

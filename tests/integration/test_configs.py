@@ -10,11 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.core.config_store import ConfigStore
-from hydra.core.plugins import Plugins
-from omegaconf import OmegaConf
 
-from experiment_runs import ROOT, composed, train_here, train_py
+from experiment_runs import ROOT, add_plugins, composed, train_here, train_py
 from supclust.experiment.config import Settings, plain
 from supclust.objectives import OBJECTIVES
 from supclust.registry import DISSIMILARITIES, Registry
@@ -142,22 +139,6 @@ def test_paths_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
     assert settings.cache == Path("/somewhere/cache")
 
 
-@pytest.fixture
-def launchers() -> None:
-    """Stand in for launchers that are not installed, so that templates which use them compose."""
-    Plugins.instance()
-    store = ConfigStore.instance()
-    known = store.repo["hydra"]["launcher"]
-    if "ray.yaml" not in known:
-        target = "hydra_plugins.hydra_ray_launcher.ray_launcher.RayLauncher"
-        node = {"_target_": target, "ray": {"init": {"address": None}, "remote": {}}}
-        store.store(group="hydra/launcher", name="ray", node=OmegaConf.create(node))
-    if "optuna.yaml" not in store.repo["hydra"]["sweeper"]:
-        names = ("direction", "n_trials", "n_jobs", "params")
-        node = {**dict.fromkeys(names), "sampler": {"seed": None}, "_target_": "optuna"}
-        store.store(group="hydra/sweeper", name="optuna", node=OmegaConf.create(node))
-
-
 def _values(text: str) -> list[str]:
     if "interval(" in text:  # its ends
         return text.partition("interval(")[2].rstrip(")").split(",")
@@ -168,12 +149,12 @@ def _values(text: str) -> list[str]:
     return [text] if text.startswith("[") else text.split(",")
 
 
-@pytest.mark.usefixtures("launchers")
 @pytest.mark.parametrize(
     "template",
     ["smoke", "faces", "paper", "reproduce", "beyond", "multi_gpu", "slurm", "ray", "optuna"],
 )
 def test_every_template_composes_and_sweeps_legal_values(template: str) -> None:
+    add_plugins()
     from hydra import compose, initialize_config_dir
 
     with initialize_config_dir(str(TEMPLATES), version_base="1.3"):

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from docs_pages import DOCS, PAGES, ROOT, Line, anchors, commands, difference, links, name_of
+from experiment_runs import add_plugins
 from supclust.cli import main as cli
 
 COMMANDS = [line for page in PAGES for line in commands(page)]
@@ -66,24 +67,9 @@ def jobs_of(words: list[str]) -> tuple[str, Path, bool, list[list[str]]]:
     return options.config_name or "config", folder, bool(options.multirun), jobs
 
 
-@pytest.fixture
-def ray_launcher() -> None:
-    """Stand in for the Ray launcher, which the development environment does not have."""
-    from hydra.core.config_store import ConfigStore
-    from hydra.core.plugins import Plugins
-    from omegaconf import OmegaConf
-
-    Plugins.instance()
-    store = ConfigStore.instance()
-    if "ray.yaml" not in store.repo["hydra"]["launcher"]:
-        target = "hydra_plugins.hydra_ray_launcher.ray_launcher.RayLauncher"
-        node = {"_target_": target, "ray": {"init": {"address": None}, "remote": {}}}
-        store.store(group="hydra/launcher", name="ray", node=OmegaConf.create(node))
-
-
-@pytest.mark.usefixtures("ray_launcher")
 @pytest.mark.parametrize("line", TRAIN, ids=str)
 def test_train_py_accepts_the_command(line: Line) -> None:
+    add_plugins()
     from hydra import compose, initialize_config_dir
 
     from supclust.experiment.config import Settings, plain
