@@ -205,6 +205,7 @@ def test_jobs_of_the_multi_gpu_template_take_devices_in_turn() -> None:
         (["-m", "trainer.precision=32,16"], ["32 or 64"]),
         (["+recipe.lrr=1"], ["weight_decay", "alpha_lr"]),
         (["recipe=bst"], ["Did you mean recipe=best?", "best, paper"]),
+        (["paths.outputs="], ["paths.outputs must be a folder; received ''"]),
         (["dataset=rexa", "dissimilarity=mahalanobis"], ["dissimilarity=linear"]),
         (["dataset=vectors"], ["dataset.path=FILE"]),
         (["dataset=vectors", "dataset.path=x.csv"], ["x.csv: no such file or folder below"]),

@@ -84,3 +84,24 @@ def test_a_stamp_follows_what_the_function_refers_to(
         caller = importlib.import_module("pack.caller").answer
         stamps.append(source_stamp(caller))
     assert (stamps[0] != stamps[1]) is caller_changes
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import numpy, supclust; supclust.linkage(numpy.zeros((2, 2)))",
+        "import supclust.cli.main as cli; cli.sys.exit(cli.main(['edges', *cli.sys.argv[1:]]))",
+    ],
+)
+def test_a_setting_that_numba_refuses_is_named(code: str, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("id_a,id_b,probability\na,b,0.9\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(edges), "-o", str(tmp_path / "clusters.csv")],
+        env={**os.environ, "NUMBA_NUM_THREADS": "0"},
+        capture_output=True,
+        text=True,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode in (1, 2) and "for example NUMBA_NUM_THREADS" in last
+    assert "cli" not in code or (done.returncode == 2 and done.stderr.count("\n") == 1)
