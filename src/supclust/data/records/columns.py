@@ -19,7 +19,7 @@ from supclust.data.tables.reader import RecordTable, numbers_of
 _LEFT_OUT: dict[str, str] = {
     "empty": "it is empty",
     "constant": "it is the same in every record",
-    "id": "it is an id, different in every record",
+    "id": "it is an id, different in every record, and names them",
 }
 
 

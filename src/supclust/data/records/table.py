@@ -136,6 +136,8 @@ def read_records(path: str | Path, choice: ColumnChoice) -> Records:
     if choice.where is not None:
         raw = choice.where.apply(raw, table.path)
     columns = tuple(type_columns(table, names, raw, choice.chosen_kinds))
+    if choice.id is None:  # a column that is different in every record names the records
+        choice = replace(choice, id=next((one.name for one in columns if one.kind == "id"), None))
     n = len(next(iter(raw.values())))
     labels, label_names = _codes(raw[choice.label] if choice.label else [None] * n)
     found = Records(
@@ -167,6 +169,8 @@ def _codes(values: Sequence[str | None]) -> tuple[NDArray[np.int64], tuple[str, 
 def _ids(values: Sequence[str | None] | None, n: int) -> list[str]:
     if values is None:
         return [str(row + 1) for row in range(n)]
+    if isinstance(values, np.ndarray):
+        values = [f"{value:.17g}" for value in values]
     return [f"record {row + 1}" if id is None else id for row, id in enumerate(values)]
 
 

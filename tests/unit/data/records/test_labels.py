@@ -143,3 +143,15 @@ def test_a_reference_that_stops_is_found(tmp_path: Path, rng: np.random.Generato
 def test_a_complete_reference_has_no_gap(tmp_path: Path, rng: np.random.Generator) -> None:
     path = write_reference(tmp_path / "t.csv", rng, last=2020)
     assert audit_labels(read_records(path, ColumnChoice("who", "block"))) == []
+
+
+def test_a_column_that_is_different_in_every_record_names_the_records(tmp_path: Path) -> None:
+    lines = [f"rec-{k},{k // 2},ann {k % 3}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["key,who,name", *lines]))
+    found = read_records(tmp_path / "t.csv", ColumnChoice("who"))
+    assert found.choice.id == "key" and found.ids[:2] == ["rec-0", "rec-1"]
+    assert list(found.kinds) == ["name"]
+    number = [line.removeprefix("rec-") for line in lines]
+    (tmp_path / "n.csv").write_text("\n".join(["key,who,name", *number]))
+    found = read_records(tmp_path / "n.csv", ColumnChoice("who"))
+    assert found.choice.id == "key" and found.ids[:2] == ["0", "1"]
