@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from store_tables import clusters_of, from_scratch, partition
 from supclust import EntityStore
+from supclust.store.changes import EVENTS
 
 
 def all_links(pairs_together, pairs_apart, present):
@@ -65,10 +66,12 @@ class Life:
         for id, cluster in before.items():
             members.setdefault(cluster, set()).add(id)
         kind = self.rng.choice(["update", "update", "correct", "undo"])
+        self.events = ()
         done = getattr(self, f"_{kind}")()
         after = clusters_of(self.store)
         self._check_partition(after, done)
         self._check_ids(members, after)
+        self._check_log(before, after)
         if self.rng.random() < 0.3:
             again = EntityStore.open(self.store.folder)
             assert clusters_of(again) == after
@@ -90,7 +93,7 @@ class Life:
         gone = rng.choice(rest, most, replace=False).tolist() if most > 0 else []
         batch = [*new, *changed]
         rng.shuffle(batch)
-        self.store.update(self.table(batch) if batch else None, delete=gone)
+        self.events = self.store.update(self.table(batch) if batch else None, delete=gone).events
         for id in gone:
             self.waiting.append(self.here.pop(id))  # it may come back
         self.here |= {one["id"]: one for one in batch}
@@ -109,7 +112,7 @@ class Life:
             return "nothing"
         version = self.store.version
         try:
-            self.store.correct(**{kind: [(a, b)]})
+            self.events = self.store.correct(**{kind: [(a, b)]}).events
         except ValueError as problem:
             if "contradict" not in str(problem) or self.store.version != version:
                 raise
@@ -122,7 +125,7 @@ class Life:
         if not active:
             return "nothing"
         k = active[-1] if self.rng.random() < 0.5 else int(self.rng.choice(active))
-        self.store.correct(undo=k + 1 if k != active[-1] else True)
+        self.events = self.store.correct(undo=k + 1 if k != active[-1] else True).events
         self.corrections[k] = None
         return "undo"
 
@@ -149,3 +152,20 @@ class Life:
             )
         assert not (set(now) - set(members)) & self.used, "an id was used again"
         self.used |= set(now)
+
+    def _check_log(self, before, after) -> None:
+        """The events lead from the clusters before to those after."""
+        told = dict(before)
+        for one in self.events:
+            if one.event == "deleted":
+                assert told.pop(one.record) == one.other
+            elif one.event == "moved":
+                assert told[one.record] == one.other
+                told[one.record] = one.cluster
+            elif one.event == "added":
+                assert one.record not in told
+                told[one.record] = one.cluster
+        assert told == after
+        found = {k: {e.cluster for e in self.events if e.event == k} for k in EVENTS}
+        assert found["created"] | found["split"] == set(after.values()) - set(before.values())
+        assert found["retired"] == set(before.values()) - set(after.values())
