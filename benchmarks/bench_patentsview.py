@@ -165,14 +165,31 @@ def cluster_fold(
     return codes([str(cluster[id]) for id in ids]), fitted, clustered
 
 
-def of_folds(mentions: Mentions, folds: int, seed: int) -> tuple[PerInventor, list[Ran]]:
+def kept_fold(
+    mentions: Mentions, hidden: np.ndarray, keep: Path | None, name: str, seed: int
+) -> tuple[np.ndarray, list[Ran]]:
+    """Clusters of a fold with times and memory; those of an earlier run, if they were kept."""
+    path = None if keep is None else keep / f"{name}.npz"
+    if path is not None and path.is_file():
+        with np.load(path) as stored:
+            return stored["clusters"], [Ran(*row) for row in stored["ran"].tolist()]
+    with tempfile.TemporaryDirectory() as folder:
+        clusters, *ran = cluster_fold(mentions, hidden, Path(folder), seed)
+    if path is not None:
+        np.savez(path, clusters=clusters, ran=np.array(ran))
+    return clusters, ran
+
+
+def of_folds(
+    mentions: Mentions, folds: int, seed: int, keep: Path | None = None
+) -> tuple[PerInventor, list[Ran]]:
     """Scores of every inventor, each from the training that did not see it; times and memory."""
     parts = [np.zeros(int(mentions.inventor.max()) + 1) for _ in PerInventor._fields]
     ran: list[Ran] = []
     for fold in range(folds):
         hidden = hidden_fold(mentions.inventor, fold, folds, seed)
-        with tempfile.TemporaryDirectory() as folder:
-            clusters, *times = cluster_fold(mentions, hidden, Path(folder), seed)
+        name = f"seed{seed}_fold{fold}_of{folds}"
+        clusters, times = kept_fold(mentions, hidden, keep, name, seed)
         ran += times
         for part, values in zip(parts, score_inventors(mentions.inventor, clusters), strict=True):
             part[hidden] = values[hidden]
@@ -186,8 +203,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--keep", type=Path, help="folder for finished folds, used again")
     parser.add_argument("--releases-only", action="store_true", help="score the site's releases")
     options = parser.parse_args()
+    if options.keep is not None:
+        options.keep.mkdir(parents=True, exist_ok=True)
     mentions = read_mentions()
     anchors = {
         name: score_inventors(mentions.inventor, release)
@@ -197,7 +217,7 @@ def main() -> None:
     rows = [[f"release {name}", *_cells(one, newest)] for name, one in anchors.items()]
     seeds = [] if options.releases_only else [int(seed) for seed in options.seeds.split(",")]
     for seed in seeds:
-        found, ran = of_folds(mentions, options.folds, seed)
+        found, ran = of_folds(mentions, options.folds, seed, options.keep)
         cost = (
             f"{max(a.seconds + b.seconds for a, b in zip(ran[::2], ran[1::2], strict=True)):.0f} s"
         )

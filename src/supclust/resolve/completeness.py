@@ -31,6 +31,11 @@ class Completeness(NamedTuple):
     reason: str
 
 
+def few_strangers(counts: PairCounts) -> bool:
+    """Whether hardly any pairs of two labelled entities are candidates."""
+    return counts.different <= _FEW_STRANGERS * counts.same
+
+
 def completeness(
     asked: Labelled, candidates: Candidates, table: Compared, labels: Ints, counts: PairCounts
 ) -> Completeness:
@@ -42,7 +47,7 @@ def completeness(
         return Completeness(asked == "complete", f"--labelled {asked}")
     if not counts.mixed:
         return Completeness(True, "labelled and unlabelled records are never compared")
-    if counts.different <= _FEW_STRANGERS * counts.same:
+    if few_strangers(counts):
         return Completeness(
             True,
             "labels are taken as complete: hardly any two labelled entities are compared, so "

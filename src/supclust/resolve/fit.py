@@ -26,7 +26,7 @@ from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
 from supclust.resolve.candidates import ALL_PAIRS, Candidates
 from supclust.resolve.choose import TARGET
-from supclust.resolve.completeness import Completeness, Labelled, completeness
+from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
 from supclust.resolve.description import LAYOUT as LAYOUT
 from supclust.resolve.description import description, facts, importances, thinned
 from supclust.resolve.description import rules_of as rules_of
@@ -132,12 +132,11 @@ def fit_table(
         curve_of = partial(judged_curve, judged=pairs)
     elif counts.different + (counts.mixed if strangers.complete else 0) > 0:
         curve_of = partial(threshold_curve, labels=labels, complete=strangers.complete)
-    if counts.total > _CHOOSE_BY_F1 or curve_of is None:
-        families = families[:1]
+    by_f1 = counts.total <= _CHOOSE_BY_F1 and curve_of is not None
     apart = pairs_apart(records.distinct)
     tried = [
         _clustered(one, candidates, counts.total, table, curve_of, apart, progress)
-        for one in families
+        for one in (families if by_f1 else families[:1])
     ]
     # The better clustering of held-out entities; on a tie the lower log loss, which is the first.
     tried.sort(key=lambda one: 0.0 if one.chosen is None else -round(one.chosen.f1 / _TIE))
@@ -236,7 +235,8 @@ def _compared(
     say: Callable[[str], None],
 ) -> Compared:
     """The table, ready to compare; of many columns those that tell something about matches."""
-    pairs = draw_pairs(candidates, labels, counts, counts.different == 0, seed)
+    strangers = few_strangers(counts)  # else pairs of two labelled entities are enough
+    pairs = draw_pairs(candidates, labels, counts, strangers, seed)
     if judged is not None:
         pairs = LabelledPairs(judged.left, judged.right, judged.match, np.ones(len(judged.left)))
     some = np.random.default_rng(seed).permutation(len(pairs.left))[:_PAIRS]

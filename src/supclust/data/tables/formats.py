@@ -17,6 +17,8 @@ from supclust.data.tables.cast import cast_batch, cast_column
 from supclust.data.tables.cast import is_numeric as is_numeric
 
 BATCH_ROWS = 65536
+PLACEHOLDERS = ("NA", "N/A", "#N/A", "NULL")
+"""What programs write into text files where a value is not known; read as empty."""
 _BATCH_BYTES = 8 << 20
 _BUFFER = 1 << 20  # read ahead in a column of Parquet; without it a whole row group is held
 _MATRICES = ("features", "X", "x")  # arrays of an npz whose columns are numbered x1, x2, ...
@@ -78,7 +80,7 @@ def text_batches(path: Path, kinds: Mapping[str, Kind]) -> Iterator[Any]:
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=[""],
+                null_values=["", *PLACEHOLDERS],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
             ),

@@ -139,3 +139,12 @@ def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
     with pytest.raises(DataError, match="the output must end in"):
         require_writable(tmp_path / "out.xlsx")
+
+
+def test_what_programs_write_for_missing_values_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text('name,age\nNA,1\n"N/A",NULL\nNadia,#N/A\n')
+    table = open_table(path)
+    batch = next(iter(table.batches({"name": "text", "age": "number"})))
+    assert batch.column("name").to_pylist() == [None, None, "Nadia"]
+    assert batch.column("age").to_pylist() == [1.0, None, None]
