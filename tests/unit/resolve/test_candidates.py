@@ -168,6 +168,16 @@ def test_chosen_rules_reach_the_recall_that_they_state():
     assert len(pairs) <= sum(one.pairs for one in chosen)
 
 
+def test_rules_of_other_columns_cover_pairs_a_second_time():
+    keys, labels = duplicates(300, 0)
+    predicates = [Predicate("name", "equal"), Predicate("name", "last"), Predicate("zip", "equal")]
+    chosen = choose_rules(keys, predicates, labels, budget=1000 * keys.n, target=0.6)
+    columns = [{p.column for p in one.rule.predicates} for one in chosen]
+    assert columns[0] != columns[1]
+    once = choose_rules(keys, predicates, labels, budget=1.1 * chosen[0].pairs, target=0.6)
+    assert len(once) == 1 < len(chosen)
+
+
 def test_rules_stay_within_the_budget():
     keys, labels = duplicates(100, 1)
     everything = [Predicate("name", "equal"), Predicate("zip", "equal")]
