@@ -1,8 +1,10 @@
 """Which merges to ask a person about: those whose answer is likely to correct most pairs.
 
-A merge at height h is taken to be decided wrongly with probability 1 / (1 + exp(|h - cut|)), since
-heights are log odds, and an answer settles all pairs between its two sides. So a question is worth
-this probability times the number of pairs; where features disagree, up to twice that.
+A merge at height h is taken to be decided wrongly with probability 1 / (1 + exp(s |h - cut|)), and
+an answer settles all pairs between its two sides. So a question is worth this probability times the
+number of pairs; where features disagree, up to twice that. With s = 1 heights would be log odds;
+those of merges are means over many pairs, and surer. s = 8 was best of 1, 2, 4 and 8 with a
+simulated reviewer on the labelled halves of Cora and the historical persons.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from supclust.hac.graph.arrange import flatten, join
 from supclust.hac.graph.forest import Forest
 
 Floats = NDArray[np.float64]
+
+STEEPNESS = 8.0
+"""s: how fast merges become certain with their distance to the cut."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def worth(forest: Forest, threshold: float) -> Floats:
     pairs = np.where(inner >= 0, sizes[place], 1).prod(axis=1).astype(np.float64)
     clusters = ((inner < 0) | (forest.heights[place] <= threshold)).all(axis=1)
     asked = np.isfinite(forest.heights) & clusters
-    wrong = 1 / (1 + np.exp(np.minimum(np.abs(forest.heights - threshold), 700)))
+    wrong = 1 / (1 + np.exp(np.minimum(STEEPNESS * np.abs(forest.heights - threshold), 700)))
     return np.where(asked, wrong * pairs, 0.0)
 
 

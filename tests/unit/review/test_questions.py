@@ -7,7 +7,7 @@ import pytest
 
 from supclust.explain.waterfall import Waterfall
 from supclust.hac import graph_linkage
-from supclust.review.questions import disagreement, questions, sides, worth
+from supclust.review.questions import STEEPNESS, disagreement, questions, sides, worth
 
 
 def random_forest(seed: int):
@@ -47,7 +47,7 @@ def test_worth_and_sides_by_replaying() -> None:
             if not np.isfinite(h) or not whole:
                 assert value[k] == 0
             else:
-                wrong = 1 / (1 + np.exp(abs(h - threshold)))
+                wrong = 1 / (1 + np.exp(min(STEEPNESS * abs(h - threshold), 700)))
                 assert value[k] == pytest.approx(wrong * len(left) * len(right))
 
 
