@@ -8,7 +8,7 @@ review``; nothing is trained again. A question about a merge shows up to four re
 side: the answer is yes if all are of one entity, no if none of the left is of an entity of the
 right, else unsure, which counts as an answer. Ways to choose:
 
-    worth     merges by the number of pairs an answer is expected to correct, as ``supclust review``
+    review    merges by the number of pairs an answer is expected to correct, as ``supclust review``
     near      merges by their distance to the cut alone
     random    merges at random
     pairs     two records whose probability of a match is nearest to 1/2, as dedupe asks
@@ -32,7 +32,7 @@ from supclust.resolve.scoring import Edges
 from supclust.review.questions import sides, worth
 from supclust.review.session import SHOWN
 
-WAYS = ("worth", "near", "random", "pairs")
+WAYS = ("review", "near", "random", "pairs")
 
 
 class Reviewer:
@@ -178,13 +178,8 @@ def curve(reviewer: Reviewer, way: str, answers: int, batch: int) -> dict[int, f
 
 
 def needed(curve: dict[int, float], target: float) -> str:
-    """Answers after which F1 stays at or above the target."""
-    reached = None
-    for answers, f1 in curve.items():
-        if f1 < target:
-            reached = None
-        elif reached is None:
-            reached = answers
+    """Answers after which F1 first reaches the target."""
+    reached = next((answers for answers, f1 in curve.items() if f1 >= target), None)
     return f"> {max(curve)}" if reached is None else str(reached)
 
 
@@ -203,11 +198,11 @@ def run(name: str, options: argparse.Namespace) -> None:
     for way, made in curves.items():
         at = [made[max(k for k in made if k <= limit)] for limit in shown]
         print(f"{way:<8} " + "  ".join(f"{f1:.3f}" for f1 in at))
-    start, best = curves["worth"][0], max(curves["worth"].values())
+    start, best = curves["review"][0], max(curves["review"].values())
     for share in (0.5, 0.9):
         target = start + share * (best - start)
         counts = ", ".join(f"{way} {needed(made, target)}" for way, made in curves.items())
-        print(f"answers for F1 {target:.4f} ({share:.0%} of the gain of worth): {counts}")
+        print(f"answers for F1 {target:.4f} ({share:.0%} of the gain of review): {counts}")
 
 
 def main() -> None:

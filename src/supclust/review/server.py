@@ -74,7 +74,10 @@ class _Handler(BaseHTTPRequestHandler):
         if name is None:
             return
         if name == "state":
-            self._send_json(self.server.review.state())
+            try:
+                self._send_json(self.server.review.state())
+            except DataError as problem:  # another process has damaged or removed the store
+                self._refuse(HTTPStatus.CONFLICT, str(problem))
         elif name in _FILES:
             file, kind = _FILES[name]
             content = files("supclust.review").joinpath("assets", file).read_bytes()

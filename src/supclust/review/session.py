@@ -15,12 +15,14 @@ from supclust.review.answers import Answers
 from supclust.review.questions import Question, disagreement, questions
 from supclust.review.stored import StoredComponent
 from supclust.store.entity_store import EntityStore
+from supclust.store.folder.manifest import read_manifest
 
 QUEUE = 200
 """Questions that are prepared."""
 SHOWN = 4
 """Records of a group that are shown."""
 _COMPARED = 8  # questions whose features are looked at to choose the next one
+_GONE = "That question is not asked any more: it was answered elsewhere, or the store has changed."
 _MOST_TEXT = 300  # characters of a value that are shown
 
 
@@ -32,26 +34,37 @@ class Review:
     """
 
     def __init__(self, store: EntityStore) -> None:
+        self._lock = Lock()
+        self._begin(store)
+
+    def _begin(self, store: EntityStore) -> None:
+        """Choose questions about a store as it is."""
         self.store = store
         self.answers = Answers(store)
-        self._lock = Lock()
         trees = store.trees()
         self._queue = questions(trees.forest, trees.ids, store.threshold, QUEUE, self.answers.keys)
         self._current: dict[str, Any] | None = None
         self._components: dict[tuple[int, int], StoredComponent] = {}
         self._question()  # prepared before a browser asks
 
+    def _follow(self) -> None:
+        """Begin anew if another process has changed the store."""
+        if read_manifest(self.store.folder).version != self.store.version:
+            self._begin(EntityStore.open(self.store.folder))
+
     def state(self) -> dict[str, Any]:
         """The next question, and how far the review is, as plain values."""
         with self._lock:
+            self._follow()
             return self._state()
 
     def answer(self, key: str, answer: str) -> dict[str, Any]:
         """Answer a question; the next state. One that is not current any more is refused."""
         with self._lock:
+            self._follow()
             current = self._question()
             if current is None or current["key"] != key:
-                return {**self._state(), "notice": "This question was answered already."}
+                return {**self._state(), "notice": _GONE}
             left, right = ([one["id"] for one in current[side]] for side in ("left", "right"))
             try:
                 self.answers.add(key, answer, left, right)
@@ -63,6 +76,7 @@ class Review:
     def undo(self) -> dict[str, Any]:
         """Take the last answer back; the next state, which asks the same again."""
         with self._lock:
+            self._follow()
             try:
                 last = self.answers.undo()
             except DataError as problem:

@@ -76,7 +76,7 @@ def test_a_question_is_answered_once(store) -> None:
     review.answer(key, "no")
     version = store.version
     state = review.answer(key, "yes")
-    assert "already" in state["notice"]
+    assert "not asked any more" in state["notice"]
     assert store.version == version
 
 
@@ -93,9 +93,20 @@ def test_a_contradiction_is_refused_with_its_chain(store) -> None:
 def test_corrections_undone_elsewhere(store) -> None:
     review = Review(store)
     review.answer(review.state()["question"]["key"], "no")
-    store.correct(undo=True)
+    EntityStore.open(store.folder).correct(undo=True)
     review.undo()
     assert not review.answers.given
+
+
+def test_a_store_that_another_process_changes(store) -> None:
+    review = Review(store)
+    question = review.state()["question"]
+    gone = [one["id"] for one in question["left"]]
+    EntityStore.open(store.folder).update(delete=gone)
+    state = review.answer(question["key"], "yes")
+    assert "not asked any more" in state["notice"]
+    assert state["records"] == len(store) - len(gone)
+    assert review.answer(state["question"]["key"], "no")["answered"]["no"] == 1
 
 
 def test_bad_answers(store) -> None:
