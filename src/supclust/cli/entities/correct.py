@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from supclust.store import EntityStore
 
 EXAMPLES = (
     "supclust correct entities/ --together r17 r204",
@@ -66,11 +70,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _list(store: object) -> None:
-    from supclust.store import EntityStore
-
-    if not isinstance(store, EntityStore):
-        raise TypeError(f"a store is needed; received {type(store).__name__}")
+def _list(store: EntityStore) -> None:
     for one in store.constraints().to_pylist():
         state = "" if one["active"] else "  (undone)"
         print(
