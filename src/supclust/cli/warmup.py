@@ -149,10 +149,11 @@ def _cluster() -> None:
 
 
 def _cluster_entities() -> None:
-    """Candidates of a table without blocks, their scores by both pair models, and the graph."""
+    """Candidates of a table without blocks, scores by both pair models, graph and confidence."""
     from supclust.boosting.score import score_rows
     from supclust.cut.rule import no_rule
     from supclust.data.records.learning import learn_comparisons
+    from supclust.explain.membership import membership
     from supclust.resolve.candidates import Candidates
     from supclust.resolve.graph_cut import cluster_graph
     from supclust.resolve.keys import PREDICATES
@@ -173,7 +174,8 @@ def _cluster_entities() -> None:
     features = table.features(left, right, nan=True)
     score_rows(features, no_rule().trees, np.empty(2))
     edges = score_candidates(candidates, table, [Logistic(np.ones(features.shape[1]), 0.0)])
-    cluster_graph(edges, records.n, -1.0, np.inf, np.array([[0, 1]]), np.array([[2, 3]]))
+    forest = cluster_graph(edges, records.n, -1.0, np.inf, np.array([[0, 1]]), np.array([[2, 3]]))
+    membership(edges, forest, -1.0, 4.0, 0.0)
 
 
 def _fit_entities() -> None:
