@@ -150,6 +150,21 @@ def resumed(folder: Path, nodes: TwoNodes) -> str:
     return "same, both times from finished chunks"
 
 
+def refused(folder: Path, nodes: TwoNodes) -> None:
+    """Wrong records: the error of a task is that of this machine, one line and exit code 2."""
+    (folder / "bad.csv").write_text("id,block,name,year\n1,b,ann,1990\n2,b,bo,inf\n")
+    words = supclust("cluster", "bad.csv", "--model", "model", "-o", "bad_clusters.csv")
+    shown = []
+    for more in ((), _ON_RAY):
+        ended = subprocess.run(
+            [*map(str, words), *more], cwd=folder, capture_output=True, text=True
+        )
+        lines = [line for line in ended.stderr.splitlines() if not line.startswith("[")]  # of Ray
+        shown.append((ended.returncode, lines))
+    if shown[0] != shown[1] or shown[0][0] != 2 or len(shown[0][1]) != 1:
+        raise Failure(f"here {shown[0]}, on Ray {shown[1]}")
+
+
 def edges(folder: Path, nodes: TwoNodes) -> None:
     """``supclust edges``, with its trees."""
     for name, more in (("local", ()), ("ray", _ON_RAY)):
@@ -187,6 +202,7 @@ CHECKS: dict[str, Check] = {
     "Ray: cluster, bytes as local": clustering,
     "Ray: cluster, a node killed": node_killed,
     "Ray: cluster, killed and resumed": resumed,
+    "Ray: wrong records, error as local": refused,
     "Ray: edges, bytes as local": edges,
     "Ray: bare table, bytes as local": bare_table,
     "Ray: label_blocks in Ray Data": ray_data,

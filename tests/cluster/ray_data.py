@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import ray
 
 from supclust.cluster import label_blocks
 
@@ -18,6 +17,8 @@ def partition(frame: pd.DataFrame) -> set[frozenset[int]]:
 
 def main(address: str) -> int:
     """Exit code 1 if the clusters differ."""
+    import ray
+
     frame = pd.read_parquet("records.parquet")
     frame = frame[frame["block"].isin(frame["block"].unique()[:40])]
     expected = partition(label_blocks(frame, "model", by="block"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import socket
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,7 @@ from supclust.cluster.engine import Engine, Item, Prepared, Result
 from supclust.data.errors import UnfinishedError
 
 RETRIES = 10  # of a task whose worker or machine died
+_SECONDS = 10.0  # to reach a cluster
 _QUEUED = 2  # chunks per core that are computed or wait
 
 
@@ -31,9 +33,11 @@ def connected(address: str | None = None) -> Iterator[Engine]:
 
     joined = ray.is_initialized()  # by the caller, whose connection stays open
     if not joined:
+        address = address or os.environ.get("RAY_ADDRESS")
         try:
+            _require_listener(address)
             ray.init(address or "auto", log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as problem:
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as problem:
             where = f"at {address}" if address else "on this machine"
             raise ValueError(
                 f"no Ray cluster answers {where}; received: {_first_line(problem)} Start one with: "
@@ -44,6 +48,13 @@ def connected(address: str | None = None) -> Iterator[Engine]:
     finally:
         if not joined:
             ray.shutdown()
+
+
+def _require_listener(address: str | None) -> None:
+    """Connect to HOST:PORT and hang up: Ray itself would wait for minutes where nobody listens."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
 
 
 class RayEngine:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import socket
 import sys
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
@@ -171,3 +172,19 @@ def test_ray_that_is_not_installed_is_one_line(
     assert cli.main([*words, "-o", str(tmp_path / "c.csv"), "--engine", "ray"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and 'pip install "supclust[ray]"' in error
+
+
+def test_a_cluster_that_does_not_answer_is_one_line_at_once(
+    vectors: tuple[Path, TrainedModel], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ray")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]  # free again at the end
+    table, model = vectors
+    words = ["cluster", str(table), "--model", str(model.save(tmp_path / "model"))]
+    words += ["-o", str(tmp_path / "c.csv"), "--engine", "ray", "--address"]
+    for address in (f"127.0.0.1:{port}", "nonsense"):
+        assert cli.main([*words, address]) == 2
+        error = capsys.readouterr().err
+        assert f"no Ray cluster answers at {address}; received: " in error
+        assert error.count("\n") == 1 and "Start one with: ray start --head" in error
