@@ -13,12 +13,12 @@ import numpy as np
 
 from supclust.hac.graph.forest import Forest, Ints
 from supclust.metrics.threshold import ThresholdCurve
-from supclust.report.calibration import calibration_chart
 from supclust.report.model_blocks import Columns
 from supclust.report.page import page, render
 from supclust.report.restore import LinkageTrees, SplitTrees
 from supclust.report.scale import number
 from supclust.report.scores import cut_charts
+from supclust.report.training import calibration_chart
 from supclust.report.tree_section import tree_section
 from supclust.report.trees import Points
 

@@ -1,8 +1,8 @@
-"""Charts of training: losses, purity and alpha after every epoch."""
+"""Charts of training: losses, purity and alpha after every epoch; calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -138,3 +138,32 @@ def _sentence(of_splits: Sequence[object], words: str) -> str:
     count = f"{len(of_splits)} splits; " if len(of_splits) > 1 else ""
     text = count + words
     return text[0].upper() + text[1:]
+
+
+def calibration_chart(record: Mapping[str, Any]) -> Markup | None:
+    """Confidence against what was observed on entities held out; ``None`` for models without it.
+
+    Args:
+        record: of a model's training.
+    """
+    stored = record.get("confidence")
+    if stored is None or not stored["curve"]["confidence"]:
+        return None
+    curve = stored["curve"]
+    points = [
+        (100 * x, 100 * y) for x, y in zip(curve["confidence"], curve["observed"], strict=True)
+    ]
+    low, high = min(min(one) for one in points), max(max(one) for one in points)
+    return line_chart(
+        "Calibration of the confidence",
+        [
+            Line("as said", [(low, low), (high, high)], "line dev"),
+            Line("observed", points, "line test"),
+        ],
+        x_name="confidence in %",
+        y_name="records that belong, in %",
+        words=f"In training, on {int(sum(curve['records'])):,} records of entities that were held "
+        f"out: expected calibration error {100 * stored['error']:.2f} %, that of the mean "
+        f"probability of pairs {100 * stored['raw_error']:.2f} %. Dashed: a perfect confidence.",
+        y_within=(0, 100),
+    )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from supclust.explain.records import explain_sides
-from supclust.report.calibration import calibration_chart
 from supclust.report.page import page, render, write_page
+from supclust.report.training import calibration_chart
 from supclust.review.questions import Question, questions
 from supclust.review.stored import StoredComponent
 from supclust.store.entity_store import EntityStore

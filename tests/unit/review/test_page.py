@@ -10,7 +10,7 @@ import pytest
 from store_tables import clusters_of, persons, table_of
 from supclust import EntityStore
 from supclust.cli.main import main
-from supclust.report.calibration import calibration_chart
+from supclust.report.training import calibration_chart
 from supclust.review.stored import StoredComponent
 from trained_persons import trained
 
