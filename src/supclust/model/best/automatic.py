@@ -36,9 +36,9 @@ ENTRIES: dict[Kind, int] = {"vectors": 40_000, "pairs": 200_000}
 """Of the matrices of either side of a fold."""
 POINTS: dict[Kind, int] = {"vectors": 200, "pairs": 400}
 """Of a block there."""
-ENCODER_EPOCHS, ENCODER_CLUSTERS = 60, 50
-"""Of a network that is trained for the comparison; with fewer clusters it is not: a network from
-random values has nothing to learn from."""
+ENCODER_EPOCHS, ENCODER_FOLDS, ENCODER_CLUSTERS = 60, 2, 50
+"""A network is trained for the comparison, which takes longest; with fewer clusters it is not: from
+random values it has nothing to learn from."""
 
 Fit = Callable[[Sequence[DatasetSplit], Sequence[str], FitOptions], list[TrainedModel]]
 
@@ -74,9 +74,12 @@ def choose_dissimilarity(
         names = tuple(name for name in names if name != "encoder")
     scores = {}
     for name in names:
-        made = _held_out(name, folds, feature_names, options, fit)
-        scores[name] = [_score(*each) for each in zip(made, folds, strict=True)]
-    ahead = {name: compare(scores[name], scores[names[0]]) for name in names[1:]}
+        used = folds[:ENCODER_FOLDS] if name == "encoder" else folds
+        made = _held_out(name, used, feature_names, options, fit)
+        scores[name] = [_score(*each) for each in zip(made, used, strict=True)]
+    ahead = {
+        name: compare(scores[name], scores[names[0]][: len(scores[name])]) for name in names[1:]
+    }
     clear = [name for name, result in ahead.items() if result.is_clear]
     chosen = max(clear, key=lambda name: ahead[name].mean, default=names[0])
     return chosen, {
