@@ -34,7 +34,7 @@ _BLOCK = {"name": Text, "ids": [Text], "cluster_names": [Text]}
 _MANIFEST = {
     "kind": Literal["vectors", "pairs"],
     "blocks": [_BLOCK],
-    "arrays": {"features": Text, "labels": Text, "images?": Text},
+    "arrays": {"features": Text, "labels": Text, "images?": Text, "strangers?": Text},
     "name": Text,
     "source": Text,
     "feature_names": [Text],
@@ -138,6 +138,8 @@ def _to_arrays(dataset: Dataset) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     }
     if all(block.images is not None for block in blocks):
         arrays["images"] = np.concatenate([block.images for block in blocks])
+    if any(block.strangers is not None for block in blocks):
+        arrays["strangers"] = np.concatenate([block.known_labels < 0 for block in blocks])
     manifest = {
         **{field.name: getattr(dataset, field.name) for field in fields(Dataset)},
         "blocks": [
@@ -154,7 +156,7 @@ def _from_arrays(manifest: dict[str, Any], arrays: dict[str, Any]) -> Dataset:
     for entry in manifest["blocks"]:
         n = len(entry["ids"])
         rows = n if manifest["kind"] == "vectors" else n_pairs(n)
-        images = arrays.get("images")
+        images, strangers = arrays.get("images"), arrays.get("strangers")
         blocks.append(
             Block(
                 name=entry["name"],
@@ -164,6 +166,7 @@ def _from_arrays(manifest: dict[str, Any], arrays: dict[str, Any]) -> Dataset:
                 features=arrays["features"][row : row + rows],
                 cluster_names=tuple(entry["cluster_names"]),
                 images=None if images is None else images[point : point + n],
+                strangers=None if strangers is None else strangers[point : point + n],
             )
         )
         point, row = point + n, row + rows

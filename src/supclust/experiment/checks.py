@@ -45,6 +45,7 @@ SCHEMA: dict[str, Any] = {
     "dataset.features": Columns,
     "dataset.ignore": Columns,
     "dataset.names": Literal[100, 109],
+    "dataset.labelled": Literal["all", "complete"],
     "dataset.entity_types": Literal["annotated", "none"],
     "dissimilarity.hidden": Widths,
     "dissimilarity.width": Count,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -46,6 +47,7 @@ def read_vectors(
     id: str | None = None,
     features: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    labelled: Literal["all", "complete"] = "all",
 ) -> Dataset:
     """Read a set of labelled vectors from one file, in any of the layouts of this module.
 
@@ -59,8 +61,12 @@ def read_vectors(
             numbers.
         features: Feature columns; default: every other column that holds numbers.
         ignore: Columns of a table that are not to be read at all.
+        labelled: ``all``: every row has a label. ``complete``: the labelled clusters of a table are
+            complete, so rows without a label are in other clusters, which are not known.
     """
     path = require_file(path)
+    if labelled == "complete" and (path.suffix == ".npz" or is_headerless(path, label)):
+        raise DataError("dataset.labelled=complete needs a table with a column of labels", path)
     if path.suffix == ".npz":
         return _read_npz(path, name, source)
     if is_headerless(path, label):
@@ -84,7 +90,7 @@ def read_vectors(
             raise table.error(f"id {ids[row]!r} is repeated", row)
     return vector_dataset(
         table.numbers(chosen, ignorable=not features),
-        table.texts(label),
+        table.texts_or_none(label) if labelled == "complete" else table.texts(label),
         name=name,
         source=source,
         ids=ids,
@@ -113,7 +119,7 @@ def is_headerless(path: Path, label: str = "label") -> bool:
 
 def vector_dataset(
     points: FloatArray,
-    labels: Sequence[str],
+    labels: Sequence[str | None],
     *,
     name: str,
     source: Source,
@@ -122,14 +128,21 @@ def vector_dataset(
     feature_names: Sequence[str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Dataset:
-    """Group labelled points (n, d) into blocks; one block is split by cluster, several by block."""
+    """Group points (n, d) into blocks; one block is split by cluster, several by block.
+
+    A point whose label is ``None`` is a stranger: in none of the labelled clusters.
+    """
     ids = [str(i) for i in range(len(points))] if ids is None else ids
     groups = [name] * len(points) if blocks is None else blocks
     codes, block_names = encode_labels(groups)
     made = []
     for code, block_name in enumerate(block_names):
         rows = np.flatnonzero(codes == code).tolist()
-        local, clusters = encode_labels([labels[row] for row in rows])
+        known = [labels[row] for row in rows]
+        marks = np.array([label is None for label in known])
+        local, clusters = encode_labels(
+            [f"(unlabelled {k})" if one is None else one for k, one in enumerate(known)]
+        )
         made.append(
             Block(
                 block_name,
@@ -138,6 +151,7 @@ def vector_dataset(
                 "vectors",
                 points[rows],
                 clusters,
+                strangers=marks if marks.any() else None,
             )
         )
     return Dataset(

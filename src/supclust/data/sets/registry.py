@@ -15,7 +15,7 @@ options of the set, which are those of ``conf/dataset/<name>.yaml``:
     rexa, np_coref            seed
     aminer                    names, seed
     gum_coref                 entity_types
-    vectors                   label, block, id, features, ignore
+    vectors                   label, block, id, features, ignore, labelled
     pairs                     labels, features, ignore, flag
 
 ``load_dataset(name, ...)`` calls ``SPECS[name](...)``. To add a set, write a `DatasetSpec`; another
@@ -166,7 +166,8 @@ vectors = DatasetSpec(
     "your own points: CSV, TSV, Parquet or npz with a label column (dataset.path=FILE)",
     None,
     loaders.own_vectors,
-    {"label": "label", "block": None, "id": None, "features": None, "ignore": None},
+    {"label": "label", "block": None, "id": None, "features": None, "ignore": None}
+    | {"labelled": "all"},
 )
 pairs = DatasetSpec(
     "pairs",

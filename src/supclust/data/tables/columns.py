@@ -64,13 +64,22 @@ class Table:
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped strings; a missing value is an error. 3.0 and 3 are the same."""
-        values = self.columns[name].to_pylist()
-        empty = next((row for row, v in enumerate(values) if v is None or v != v), None)
-        if empty is not None:
-            raise self.error(f"column {name!r} is empty", empty)
-        if all(isinstance(value, float) and value.is_integer() for value in values):
-            values = [int(value) for value in values]
-        return [str(value).strip() for value in values]
+        missing = np.flatnonzero(self._missing(name))
+        if len(missing):
+            raise self.error(f"column {name!r} is empty", int(missing[0]))
+        return [str(text) for text in self.texts_or_none(name)]
+
+    def texts_or_none(self, name: str) -> list[str | None]:
+        """A column as `texts` gives it, ``None`` where a value is missing."""
+        missing = self._missing(name)
+        values = [
+            None if m else v for v, m in zip(self.columns[name].to_pylist(), missing, strict=True)
+        ]
+        if all(
+            value is None or (isinstance(value, float) and value.is_integer()) for value in values
+        ):
+            values = [None if value is None else int(value) for value in values]
+        return [None if value is None else str(value).strip() for value in values]
 
     def numbers(self, names: Sequence[str], *, ignorable: bool = False) -> NDArray[np.float64]:
         """Columns as finite float64, (rows, columns).

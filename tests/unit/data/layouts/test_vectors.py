@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from supclust.data import DataError
+from supclust.data import DataError, load_dataset
 from supclust.data.layouts.vectors import read_vectors
 
 FRAME = pd.DataFrame(
@@ -218,3 +218,24 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "t.docx").write_text("x")
     with pytest.raises(DataError, match=r"a table must end in \.csv"):
         read_vectors(tmp_path / "t.docx")
+
+
+def test_rows_without_a_label_are_strangers_where_clusters_are_complete(tmp_path):
+    frame = FRAME.assign(label=["a", None, "a", None])
+    path = save(tmp_path / "t.csv", frame)
+    with pytest.raises(DataError, match="column 'label' is empty"):
+        read_vectors(path)
+    options = {"path": path, "cache_dir": tmp_path / "cache", "labelled": "complete"}
+    for _ in range(2):  # built, then from the cache
+        first, second = load_dataset("vectors", **options).blocks
+        assert first.known_labels.tolist() == second.known_labels.tolist() == [0, -1]
+        assert first.strangers.tolist() == [False, True] and first.n_clusters == 2
+    np.savez(tmp_path / "t.npz", X=np.zeros((2, 1)), y=["a", "b"])
+    with pytest.raises(DataError, match="needs a table with a column of labels"):
+        read_vectors(tmp_path / "t.npz", labelled="complete")
+
+
+def test_numbers_as_labels_are_the_same_with_and_without_gaps(tmp_path):
+    path = save(tmp_path / "t.parquet", FRAME.assign(label=[3.0, np.nan, 3.0, 4.0]))
+    data = read_vectors(path, labelled="complete")
+    assert [block.cluster_names[0] for block in data.blocks] == ["3", "3"]
