@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 TOOLS = ("pytest>=9", "pytest-timeout", "hypothesis", "pandas", "psutil", "jaxtyping")
 CORE = (
-    *("tests/unit/test_core_install.py", "tests/unit/test_lazy.py", "tests/unit/test_kernels.py"),
+    *("tests/unit/test_core_install.py", "tests/unit/test_kernels.py"),
     *("tests/unit/boosting/test_booster.py", "tests/unit/cut/test_partition.py"),
     *("tests/unit/hac/cpu/test_fill.py", "tests/unit/hac/cpu/test_numbering.py"),
     *("tests/unit/hac/cpu/test_prim.py", "tests/unit/hac/test_tree.py"),

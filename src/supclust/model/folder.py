@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,12 +169,19 @@ def read_model(folder: Path) -> TrainedModel:
 
 
 def numerical_versions() -> dict[str, str]:
-    """Versions that numbers depend on, read without importing the libraries."""
-    from importlib.metadata import version
+    """Versions that numbers depend on, read without importing the libraries.
+
+    Torch is left out where it is not installed: learning from a table without blocks needs none.
+    """
+    from importlib.metadata import PackageNotFoundError, version
 
     import supclust
 
-    return {"supclust": supclust.__version__, "torch": version("torch"), "numba": version("numba")}
+    versions = {"supclust": supclust.__version__}
+    for name in ("torch", "numba"):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def _read_booster(path: Path, described: Mapping[str, Any]) -> NDArray[np.uint8]:
