@@ -1,7 +1,7 @@
 """``make test-cluster``: sweeps and clusterings on real clusters, compared with this machine alone.
 
-Starts two nodes of Ray, and one of SLURM where it is installed, on loopback only. Prints a table
-and exits with 1 if a check failed.
+Starts two nodes of Ray, and one of SLURM and Spark where they are installed, on loopback only.
+Prints a table and exits with 1 if a check failed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cluster.isolation import enter
-from cluster.work import Failure, write_inputs
+from cluster.work import Failure, run, write_inputs
 
 
 def main() -> int:
@@ -35,7 +35,8 @@ def main() -> int:
     try:
         write_inputs(folder, options.records)
         print("| check | seconds | outcome |\n| --- | ---: | --- |", flush=True)
-        failed = _ray(folder, options.only) + _slurm(folder, options.only)
+        parts = (_ray, _slurm, _spark)
+        failed = sum(part(folder, options.only) for part in parts)
     finally:
         if options.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -70,6 +71,17 @@ def _slurm(folder: Path, only: str) -> int:
         with one_node(folder / "slurm-node"):
             return sum(_row(title, check, folder) for title, check in chosen.items())
     return 0
+
+
+def _spark(folder: Path, only: str) -> int:
+    """Number of failed checks in Spark, on this machine; where it is missing, a line says so."""
+    title = "Spark: label_blocks in applyInPandas"
+    if only not in title:
+        return 0
+    if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
+        print("| Spark | 0 | skipped: needs pip install pyspark, and Java |")
+        return 0
+    return _row(title, lambda: run([sys.executable, "-m", "cluster.spark"], folder))
 
 
 def _row(title: str, check: Callable[..., str | None], *arguments: object) -> bool:
