@@ -55,8 +55,8 @@ def write_store_report(folder: Path, path: Path) -> Path:
         )
         sections.insert(0, ("confidence", "How sure the clusters are", shown))
         cards.append((f"{100 * np.nanmean(each):.1f} %", "mean confidence", "of a record"))
-    lead = render("store_lead.html", name=folder.name, version=store.version, cards=cards)
-    return write_page(path, page(f"Entities in {folder.resolve().name}", lead, sections))
+    lead = render("store_lead.html", version=store.version, cards=cards)
+    return write_page(path, page(f"Entity store {folder.resolve().name}", lead, sections))
 
 
 def _merge(store: EntityStore, question: Question) -> dict[str, Any]:
@@ -86,10 +86,11 @@ def _least_certain(
     """Clusters of several records with the lowest mean confidence, their records by confidence."""
     names, inverse, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
     mean = np.bincount(inverse, confidence) / sizes
-    mean[sizes == 1] = np.inf
+    several = sizes > 1
+    most = mean[several].max(initial=-np.inf)
     made = []
-    for k in np.argsort(mean, kind="stable")[:_CLUSTERS]:
-        if np.isfinite(mean[k]):
+    for k in np.argsort(np.where(several, mean, np.inf), kind="stable")[:_CLUSTERS]:
+        if several[k] and mean[k] < most:  # equally certain clusters are not listed
             rows = np.flatnonzero(inverse == k)
             rows = rows[np.argsort(confidence[rows], kind="stable")]
             made.append((int(names[k]), float(mean[k]), [ids[int(row)] for row in rows]))
