@@ -118,11 +118,11 @@ def parts() -> list[Part]:
             Part(f"SIGTERM in {name}", _condition("killed", name, signal.SIGTERM), 5, 0)
             for name in ("cluster", "fit", "sweep")
         ),
-        Part("stores: update = batch", _stores("lives"), 260, 4),
+        Part("stores: update = batch", _stores("lives"), 260, 2),
         Part("stores: historical records", _stores("historical_lives"), 40, 0),
         *(
-            Part(f"stores: kill -9 in {name}", _stores("killed", name), 25, 2)
-            for name in ("update", "correct")
+            Part(f"stores: kill -9 in {name}", _stores("killed", name), 25, short)
+            for name, short in (("update", 1), ("correct", 0))
         ),
         Part("full disk", _condition("full_disk"), 5, 0),
         Part("read-only output", _condition("read_only"), 1, 0),
