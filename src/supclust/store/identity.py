@@ -7,12 +7,17 @@ it keeps its id always.
 
 from __future__ import annotations
 
+from itertools import permutations
+from math import perm
+
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.hac.graph.arrange import flatten, join
 
 Ints = NDArray[np.int64]
+
+_FEW = 1_000  # assignments that are all tried
 
 
 def matched_ids(labels: Ints, previous: Ints, next_id: int) -> tuple[Ints, int]:
@@ -67,11 +72,15 @@ def _parts(new: Ints, former: Ints) -> list[Ints]:
 
 def _assignment(weight: NDArray[np.float64]) -> tuple[Ints, Ints]:
     """Pairs of new and former clusters with the most shared records; only of those that share."""
-    if min(weight.shape) == 1:
-        best = int(weight.argmax())
-        return np.array([best // weight.shape[1]]), np.array([best % weight.shape[1]])
-    from scipy.optimize import linear_sum_assignment  # slow to import, and rarely needed
+    small, large = sorted(weight.shape)
+    if perm(large, small) <= _FEW:
+        tall = weight if weight.shape[1] == small else weight.T
+        choices = np.array(list(permutations(range(large), small)))
+        best = choices[tall[choices, np.arange(small)].sum(axis=1).argmax()]
+        rows, columns = (best, np.arange(small)) if tall is weight else (np.arange(small), best)
+    else:
+        from scipy.optimize import linear_sum_assignment  # slow to import, and rarely needed
 
-    rows, columns = linear_sum_assignment(weight, maximize=True)
+        rows, columns = linear_sum_assignment(weight, maximize=True)
     real = weight[rows, columns] > 0
     return rows[real], columns[real]

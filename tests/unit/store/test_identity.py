@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from supclust.store import identity
 from supclust.store.identity import matched_ids
 
 
@@ -13,8 +14,10 @@ def kept(labels, previous, ids):
     return int((ids[labels] == previous).sum())
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_as_many_records_as_possible_keep_their_id(seed):
+@pytest.mark.parametrize("few", [0, 1_000])
+@pytest.mark.parametrize("seed", range(40))
+def test_as_many_records_as_possible_keep_their_id(seed, few, monkeypatch):
+    monkeypatch.setattr(identity, "_FEW", few)
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 25))
     labels = np.unique(rng.integers(0, 5, n), return_inverse=True)[1]

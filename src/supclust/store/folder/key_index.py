@@ -19,7 +19,7 @@ class Sorted(NamedTuple):
     """Keys of a rule in one segment, ascending, and the row of each."""
 
     keys: Ints
-    rows: Ints
+    rows: NDArray[np.int32]
 
 
 def keys_table(keys: list[Keys], first: int) -> Any:
@@ -40,7 +40,7 @@ def _as_table(rules: list[NDArray[np.int16]], keys: list[Ints], rows: list[Ints]
         [
             np.concatenate([nothing.astype(np.int16), *rules]),
             np.concatenate([nothing, *keys]),
-            np.concatenate([nothing, *rows]),
+            np.concatenate([nothing, *rows]).astype(np.int32),
         ],
         schema=SCHEMAS["keys"],
     )

@@ -24,7 +24,7 @@ SCHEMAS: dict[str, Any] = {
     # Rows of earlier records that are gone: deleted, or changed and so another row.
     "removed": pa.schema([("row", pa.int64())]),
     # What rules find candidates by, sorted by rule and key.
-    "keys": pa.schema([("rule", pa.int16()), ("key", pa.int64()), ("row", pa.int64())]),
+    "keys": pa.schema([("rule", pa.int16()), ("key", pa.int64()), ("row", pa.int32())]),
     # Candidate pairs closer than `missing`; the id of left is the smaller one.
     "pairs": pa.schema(
         [("left", pa.int32()), ("right", pa.int32()), ("dissimilarity", pa.float32())]
@@ -87,14 +87,14 @@ def write_segment(folder: Path, segment: Segment) -> None:
         if not len(table) and name != "constraints":
             continue
         path = folder / f"{name}.parquet"
-        # Hashes and distances hardly compress; ids and texts do.
+        # Hashes, rows and distances hardly compress; rules, ids and texts do.
         plain = name in ("keys", "pairs")
         pq.write_table(
             table,
             path,
             row_group_size=_ROWS_PER_GROUP,
             compression="none" if plain else "zstd",
-            use_dictionary=not plain,
+            use_dictionary=["rule"] if name == "keys" else not plain,
             write_page_checksum=True,
         )
         with path.open("rb") as stream:
