@@ -2,20 +2,23 @@
 
     python -m benchmarks.bench_store [--sizes 10000 100000 1000000] [--folder FOLDER]
 
-Prints, per size: seconds to make the store (a full clustering), and seconds of ``supclust update``
-as a new process, the least of three updates of 1,000 records each; and of ``supclust correct``.
+Prints, per size: seconds to make the store (a full clustering), of ``supclust update`` as a new
+process, the least of three updates of 1,000 records each, and of ``supclust correct``; and, in
+brackets, the processor seconds of each, which other work on the machine hardly changes.
 What is there already in FOLDER is used again.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,14 +40,29 @@ def write(path: Path, records: list[tuple[str, ...]], labels: list[int], first: 
     pq.write_table(pa.table({"id": ids, **columns, "person": [f"p{k}" for k in labels]}), path)
 
 
-def run(*words: object) -> tuple[float, str]:
-    """Seconds, and the last line printed, of a command of supclust as a new process."""
-    start = time.perf_counter()
+class Run(NamedTuple):
+    """Seconds, processor seconds, and the last line printed, of a command as a new process."""
+
+    wall: float
+    cpu: float
+    line: str
+
+
+def processor() -> float:
+    """Processor seconds of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(*words: object) -> Run:
+    """Run a command of supclust as a new process."""
+    start, before = time.perf_counter(), processor()
     command = [sys.executable, "-m", "supclust", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"supclust {words[0]} failed: {done.stderr}")
-    return time.perf_counter() - start, done.stdout.strip().splitlines()[-1]
+    line = done.stdout.strip().splitlines()[-1]
+    return Run(time.perf_counter() - start, processor() - before, line)
 
 
 def prepared(folder: Path, size: int) -> tuple[Path, str]:
@@ -73,8 +91,8 @@ def prepared(folder: Path, size: int) -> tuple[Path, str]:
     if not (here / "seconds").exists():
         shutil.rmtree(here / "store", ignore_errors=True)
         output = ("-o", here / "out.parquet", "--store", here / "store")
-        seconds, _ = run("cluster", here / "first.parquet", "--model", model, *output)
-        (here / "seconds").write_text(f"{seconds:.0f}")
+        done = run("cluster", here / "first.parquet", "--model", model, *output)
+        (here / "seconds").write_text(f"{done.wall:.0f} ({done.cpu:.0f})")
     return here, (here / "seconds").read_text()
 
 
@@ -85,13 +103,13 @@ def measure(folder: Path, size: int) -> None:
     shutil.copytree(here / "store", copy)
     updates = [run("update", copy, here / f"new{k}.parquet") for k in range(REPEATS)]
     ids = pq.read_table(here / "new0.parquet", columns=["id"])["id"].to_pylist()
-    corrected = [run("correct", copy, "--together", ids[0], ids[k])[0] for k in (1, 2, 3)]
+    corrections = [run("correct", copy, "--together", ids[0], ids[k]) for k in (1, 2, 3)]
     shutil.rmtree(copy)
-    best = min(seconds for seconds, _ in updates)
-    print(
-        f"{size:>9,}  {made:>6} s  {best:8.2f} s  {min(corrected):8.2f} s  {updates[0][1]}",
-        flush=True,
+    shown = (
+        f"{min(one.wall for one in runs):6.2f} ({min(one.cpu for one in runs):5.2f})"
+        for runs in (updates, corrections)
     )
+    print(f"{size:>9,}  {made:>12}  {'  '.join(shown)}  {updates[0].line}", flush=True)
 
 
 def main() -> None:
@@ -99,7 +117,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--folder", type=Path)
     chosen = parser.parse_args()
-    print(f"{'records':>9}  {'made in':>8}  {'update':>10}  {'correct':>10}", flush=True)
+    print("seconds (processor seconds)")
+    print(f"{'records':>9}  {'made in':>12}  {'update':>14}  {'correct':>14}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         for size in chosen.sizes:
             measure(chosen.folder or Path(name), size)
