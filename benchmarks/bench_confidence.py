@@ -3,9 +3,10 @@
     python -m benchmarks.bench_confidence historical cora patentsview --data DATA
 
 Half of the entities, drawn at random, are labelled; all records are clustered, and the records of
-the other half are scored. Observed is the share of the other records of a record's cluster that are
-of its entity; of a record alone, whether its entity has no other record. Expected calibration error
-in 15 bins of equally many records, and the log loss, of
+the other half are scored. Training is told that records without a label are other entities.
+Observed is the share of the other records of a record's cluster that are of its entity; of a record
+alone, whether its entity has no other record. Expected calibration error in 15 bins of equally many
+records, and the log loss, of
 
     confidence   as ``supclust cluster`` writes it
     pairs        mean probability of the pair model over the rest of the cluster; alone: that the
@@ -58,8 +59,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         table.to_parquet(path, index=False)
-        words = ["fit", str(path), "--label", LABEL, *more, "-o", f"{folder}/model"]
-        assert main(words) == 0
+        words = ["fit", str(path), "--label", LABEL, "--labelled", "complete", *more]
+        assert main([*words, "-o", f"{folder}/model"]) == 0
         model = load(Path(folder) / "model")
         scored = score_values(read_values(open_table(path), model), model)
     missing = float((model.records or {})["missing"])
@@ -76,7 +77,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
             known = rows & ~np.isnan(probability)
             print(f"  {part:<11}  {way:<10}  {_scores(probability[known], right[known])}")
     print(f"  alone: {(held_out & alone).sum():,}")
-    curve = calibration_curve(confidence[held_out], right[held_out], BINS)
+    shown = held_out & ~np.isnan(confidence)
+    curve = calibration_curve(confidence[shown], right[shown], BINS)
     for row in zip(*curve, strict=True):
         print("  confidence {:.3f}  observed {:.3f}  records {:,}".format(*row))
 

@@ -14,6 +14,7 @@ from supclust.cluster.table import Options, block_and_id, kept_columns, model_co
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import read_columns
+from supclust.data.records.features import source_kind
 from supclust.data.records.rarity import Frequencies
 from supclust.data.tables.formats import Kind
 from supclust.data.tables.reader import RecordTable, open_table
@@ -144,7 +145,7 @@ def read_values(table: RecordTable, model: TrainedModel) -> dict[str, Any]:
 
 
 def value_kinds(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
-    """Columns that a model of a bare table reads, and how: compared, distinct, and of blocks."""
+    """Columns that a model of a bare table reads: compared, distinct, of blocks, and of rules."""
     described = require_table_model(model)
     kinds = dict(model_columns(model, table))
     distinct, block = described.get("distinct"), described.get("block")
@@ -153,6 +154,9 @@ def value_kinds(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
     if block:
         table.require(block)
         kinds.setdefault(block, "text")
+    for column in {one.column for rule in rules_of(model) for one in rule.predicates} - set(kinds):
+        table.require(column)  # rules may name columns that are not compared
+        kinds[column] = source_kind(described["columns"][column])
     return kinds
 
 
