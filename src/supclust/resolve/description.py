@@ -36,7 +36,6 @@ def description(
 ) -> dict[str, Any]:
     """What clustering needs to know about the table."""
     used = {one.column for one in table.comparisons.comparisons}
-    used |= {predicate.column for one in rules for predicate in one.rule.predicates}
     return {
         "layout": LAYOUT,
         "label": records.choice.label,

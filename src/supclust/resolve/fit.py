@@ -7,7 +7,7 @@ chosen on labelled records only. The result is a `TrainedModel` like that of blo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -110,7 +110,8 @@ def fit_table(
     lost = 1 - counts.same / labelled_pair_count(labels)
     say_candidates(candidates, counts.total, say)
     say(f"of the labelled pairs, {lost:.1%} are never compared")
-    table = _compared(records, candidates, labels, counts, only_judged, options.seed, say)
+    in_rules = {predicate.column for one in rules for predicate in one.rule.predicates}
+    table = _compared(records, candidates, labels, counts, only_judged, in_rules, options.seed, say)
     if only_judged is not None:
         strangers = Completeness(False, "only the judged pairs are trained on and scored")
         pairs = judged_training_pairs(only_judged, table, candidates, counts.total, options.seed)
@@ -231,10 +232,11 @@ def _compared(
     labels: Ints,
     counts: PairCounts,
     judged: JudgedPairs | None,
+    in_rules: Collection[str],
     seed: int,
     say: Callable[[str], None],
 ) -> Compared:
-    """The table, ready to compare; of many columns those that tell something about matches."""
+    """The table, ready to compare; of many columns those of rules, and those that tell matches."""
     strangers = few_strangers(counts)  # else pairs of two labelled entities are enough
     pairs = draw_pairs(candidates, labels, counts, strangers, seed)
     if judged is not None:
@@ -244,6 +246,7 @@ def _compared(
     comparisons = learn_comparisons(records.kinds, records.values, pairs.left, pairs.right)
     if len(records.kinds) > FEW_COLUMNS and pairs.same.any() and not pairs.same.all():
         useless = useless_columns(comparisons, records.values, pairs, seed)
+        useless = [name for name in useless if name not in in_rules]
         if useless:
             say(f"columns that tell nothing about matches are not compared: {', '.join(useless)}")
         comparisons = comparisons.without(useless)

@@ -144,3 +144,20 @@ def test_explain_names_rules_and_features(model, capsys):
     assert "never compared" in text
     assert load(model).records["candidates"][0]["rule"] in text
     assert "surname: " in text
+
+
+def test_a_wide_table_is_clustered_without_its_useless_columns(tmp_path, capsys):
+    rows, labels = persons(150)
+    rng = np.random.default_rng(5)
+    rows = [{**row, **{f"flag{k}": "ab"[rng.integers(2)] for k in range(12)}} for row in rows]
+    table, out = tmp_path / "table.csv", tmp_path / "out.csv"
+    write(table, rows, labels)
+    rules = "surname & flag0, zip, born & given"
+    fit = ["fit", str(table), "--label", "entity", "-o", str(tmp_path / "model")]
+    assert main([*fit, "--candidates", rules]) == 0
+    assert "are not compared: flag" in capsys.readouterr().out
+    columns = load(tmp_path / "model").records["columns"]
+    assert "flag0" in columns and "flag7" not in columns
+    small = tmp_path / "small.csv"
+    write(small, [{name: row[name] for name in columns} for row in rows])
+    assert main(["cluster", str(small), "--model", str(tmp_path / "model"), "-o", str(out)]) == 0
