@@ -144,7 +144,8 @@ def test_commands_without_the_extras(folder: Path) -> None:
         f"from supclust.cli.main import main\nfor c in {COMMANDS}: assert main(c) == 0", folder
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    # Progress is said where kernels take long to compile.
+    assert [line for line in done.stderr.splitlines() if not line.endswith("s left")] == []
 
 
 def test_a_command_that_needs_an_extra_says_so_in_one_line(folder: Path) -> None:
