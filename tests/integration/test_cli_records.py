@@ -507,3 +507,12 @@ def test_no_strangers_held_out_give_no_f1(
     assert TrainedModel.load(tmp_path / "m").record["dev"] is None
     assert run(*words, "--where", "year<2002", "-o", tmp_path / "m") == 0
     assert "32 records, 30 with a label" in capsys.readouterr().out
+
+
+def test_boosted_trees_of_pair_folders(tmp_path: Path) -> None:
+    pair_files.write_pair_folders(tmp_path / "pairs", np.random.default_rng(0))
+    folder, output = tmp_path / "model", tmp_path / "clusters.csv"
+    assert run("fit", tmp_path / "pairs", "--dissimilarity", "stacked", "-o", folder) == 0
+    assert TrainedModel.load(folder).spec["name"] == "stacked"
+    assert run("cluster", tmp_path / "pairs", "--model", folder, "-o", output) == 0
+    assert len({row["cluster"] for row in read_csv(output)}) == 18  # three in each of six blocks
