@@ -172,7 +172,8 @@ def _cluster_entities() -> None:
     comparisons = learn_comparisons(records.kinds, records.values, left, right)
     table = Compared(comparisons, comparisons.encode(records.values))
     features = table.features(left, right, nan=True)
-    score_rows(features, no_rule().trees, np.empty(2))
+    for rows in (features, features.astype(np.float64)):  # records, and features of pairs
+        score_rows(rows, no_rule().trees, np.empty(2))
     edges = score_candidates(candidates, table, [Logistic(np.ones(features.shape[1]), 0.0)])
     forest = cluster_graph(edges, records.n, -1.0, np.inf, np.array([[0, 1]]), np.array([[2, 3]]))
     membership(edges, forest, -1.0, 4.0, 0.0)
