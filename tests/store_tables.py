@@ -15,10 +15,10 @@ from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.learning import learn_comparisons
 from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import resolve_table
+from supclust.resolve.blocking.keys import KeyColumn
+from supclust.resolve.blocking.rules import KeyTable, parse_rules
 from supclust.resolve.fit import word_frequencies
-from supclust.resolve.keys import KeyColumn
 from supclust.resolve.pair_model import Logistic
-from supclust.resolve.rules import KeyTable, parse_rules
 
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 FIRST = ["ann", "bob", "carl", "dora", "emil", "fritz", "gina", "hans", "ida", "jonas", "mia"]

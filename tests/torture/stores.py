@@ -48,7 +48,8 @@ def historical_lives(
 
 def _lower_limits(pairs: int, group: int, segments: int) -> None:
     """Limits that small tables cross, in this process."""
-    from supclust.resolve import apply, candidates
+    from supclust.resolve import apply
+    from supclust.resolve.blocking import candidates
     from supclust.store import entity_store
 
     apply.ALL_PAIRS, candidates.LARGEST_GROUP = pairs, group

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from supclust.resolve.candidates import Candidates
+    from supclust.resolve.blocking.candidates import Candidates
 
 EXAMPLES = (
     "supclust candidates records.csv --model model",
@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     from supclust.data.tables.writer import write_table
     from supclust.model import load
     from supclust.resolve.apply import is_table_model, rule_candidates
+    from supclust.resolve.blocking.rules import parse_rules
     from supclust.resolve.fit import rules_of
-    from supclust.resolve.rules import parse_rules
 
     model = load(options.model)
     comparisons = model.comparisons

@@ -154,13 +154,13 @@ def _cluster_entities() -> None:
     from supclust.cut.rule import no_rule
     from supclust.data.records.learning import learn_comparisons
     from supclust.explain.membership import membership
-    from supclust.resolve.candidates import Candidates
+    from supclust.resolve.blocking.candidates import Candidates
+    from supclust.resolve.blocking.keys import PREDICATES
+    from supclust.resolve.blocking.rules import Predicate, Rule
+    from supclust.resolve.blocking.table_rules import key_table
     from supclust.resolve.graph_cut import cluster_graph
-    from supclust.resolve.keys import PREDICATES
     from supclust.resolve.pair_model import Logistic
-    from supclust.resolve.rules import Predicate, Rule
     from supclust.resolve.scoring import Compared, score_candidates
-    from supclust.resolve.table_rules import key_table
     from supclust.resolve.training_pairs import count_pairs
 
     records = _entities()

@@ -24,12 +24,12 @@ from supclust.explain.membership import membership
 from supclust.hac.graph.constraints import merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
-from supclust.resolve.candidates import ALL_PAIRS, Candidates
+from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
+from supclust.resolve.blocking.keys import Ints, KeyColumn
+from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule
 from supclust.resolve.fit import LAYOUT, rules_of, say_candidates
 from supclust.resolve.graph_cut import cluster_graph, pairs_apart
-from supclust.resolve.keys import Ints, KeyColumn
 from supclust.resolve.pair_model import pair_model
-from supclust.resolve.rules import KeyTable, Predicate, Rule
 from supclust.resolve.scoring import Compared, Edges, Progress, score_candidates
 from supclust.resolve.training_pairs import count_pairs
 

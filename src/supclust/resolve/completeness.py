@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from supclust.resolve.candidates import Candidates
-from supclust.resolve.keys import Ints
+from supclust.resolve.blocking.candidates import Candidates
+from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.pair_model import train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import PairCounts, draw_pairs, pair_kinds

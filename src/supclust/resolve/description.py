@@ -10,12 +10,12 @@ import numpy as np
 from supclust.data.records.table import Records
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.model.trained import TrainedModel
-from supclust.resolve.choose import ChosenRule
+from supclust.resolve.blocking.choose import ChosenRule
+from supclust.resolve.blocking.keys import BY_RARITY
+from supclust.resolve.blocking.rules import KeyTable, Rule, parse_rules
 from supclust.resolve.completeness import Completeness
 from supclust.resolve.graph_cut import GraphCut
-from supclust.resolve.keys import BY_RARITY
 from supclust.resolve.pair_model import Boosted
-from supclust.resolve.rules import KeyTable, Rule, parse_rules
 from supclust.resolve.scoring import Compared
 from supclust.resolve.train import TrainedPairs
 from supclust.resolve.training_pairs import PairCounts

@@ -24,8 +24,10 @@ from supclust.explain.membership import membership
 from supclust.metrics.threshold import best_of_curve
 from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
-from supclust.resolve.candidates import ALL_PAIRS, Candidates
-from supclust.resolve.choose import TARGET
+from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
+from supclust.resolve.blocking.choose import TARGET
+from supclust.resolve.blocking.keys import Ints
+from supclust.resolve.blocking.table_rules import key_table, table_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
 from supclust.resolve.description import LAYOUT as LAYOUT
 from supclust.resolve.description import description, facts, importances, thinned
@@ -42,9 +44,7 @@ from supclust.resolve.graph_cut import (
     pairs_apart,
 )
 from supclust.resolve.judged import and_judged, judged_curve, judged_training_pairs, with_matches
-from supclust.resolve.keys import Ints
 from supclust.resolve.scoring import Compared, Edges, Progress, score_candidates
-from supclust.resolve.table_rules import key_table, table_rules
 from supclust.resolve.train import FEW_COLUMNS, TrainedPairs, train_pairs, useless_columns
 from supclust.resolve.training_pairs import (
     LabelledPairs,

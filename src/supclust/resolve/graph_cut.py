@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from supclust.hac import graph_linkage
 from supclust.hac.graph.forest import Forest
 from supclust.metrics.threshold import ThresholdCurve
-from supclust.resolve.keys import Ints
+from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.scoring import CLOSEST, Edges
 
 ALPHAS = (0.0, -0.2, -0.5)

@@ -16,9 +16,9 @@ from supclust.hac.tree import children_of
 from supclust.kernels import kernel
 from supclust.metrics.purity import MergePairs
 from supclust.metrics.threshold import ThresholdCurve, curve_from_merges
-from supclust.resolve.candidates import Candidates
+from supclust.resolve.blocking.candidates import Candidates
+from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.forest_scores import tree_of
-from supclust.resolve.keys import Ints
 from supclust.resolve.pair_model import train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.boosting import Booster, average_boosters, train_booster
-from supclust.resolve.key_kernels import weighted_sums
+from supclust.resolve.blocking.key_kernels import weighted_sums
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.cluster.engine import LOCAL, Engine, in_order, same
-from supclust.resolve.keys import Ints
+from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.pair_model import PairModel
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from supclust.data.records.comparisons import RecordComparisons
 from supclust.data.records.encode.columns import Column
 from supclust.data.records.learning import rows_of_pairs, take_rows
 from supclust.hac.cpu.threads import thread_count
-from supclust.resolve.keys import Ints
+from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.pair_model import PairModel, average, train_boosted, train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs

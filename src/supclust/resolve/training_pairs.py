@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.resolve.candidates import Candidates
-from supclust.resolve.keys import Ints
+from supclust.resolve.blocking.candidates import Candidates
+from supclust.resolve.blocking.keys import Ints
 
 Bools = NDArray[np.bool_]
 

@@ -11,8 +11,8 @@ from store_sequences import Life
 from store_tables import clusters_of, from_scratch, linear_model, partition, persons, table_of
 from supclust import EntityStore
 from supclust.data.errors import DataError
-from supclust.resolve import candidates
 from supclust.resolve.apply import resolve_table
+from supclust.resolve.blocking import candidates
 from supclust.store.folder.manifest import writing
 
 

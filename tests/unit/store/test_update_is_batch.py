@@ -4,7 +4,8 @@ import pytest
 
 from store_sequences import Life
 from store_tables import linear_model, persons
-from supclust.resolve import apply, candidates
+from supclust.resolve import apply
+from supclust.resolve.blocking import candidates
 from supclust.store import entity_store
 
 

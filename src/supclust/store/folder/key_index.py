@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from supclust.resolve.keys import Keys
+from supclust.resolve.blocking.keys import Keys
 from supclust.store.folder.segments import SCHEMAS
 
 Ints = NDArray[np.int64]

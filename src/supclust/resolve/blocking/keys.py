@@ -29,8 +29,8 @@ from supclust.data.records.encode.text import (
 )
 from supclust.data.records.rarity import LARGEST, Frequencies
 from supclust.data.tables.cast import LIST_SEPARATOR
-from supclust.resolve.hashing import code_points, hashed
-from supclust.resolve.key_kernels import (
+from supclust.resolve.blocking.hashing import code_points, hashed
+from supclust.resolve.blocking.key_kernels import (
     count_shared,
     minhash_keys,
     product,
@@ -38,7 +38,7 @@ from supclust.resolve.key_kernels import (
     sort_keys,
     take,
 )
-from supclust.resolve.phonetic import sound_of
+from supclust.resolve.blocking.phonetic import sound_of
 
 Ints = NDArray[np.int64]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from supclust.data.errors import DataError
-from supclust.resolve.candidates import Candidates
-from supclust.resolve.choose import choose_rules, labelled_pairs
-from supclust.resolve.keys import CHOICE, PREDICATES, KeyColumn
-from supclust.resolve.rules import KeyTable, Predicate, Rule, parse_rules
+from supclust.resolve.blocking.candidates import Candidates
+from supclust.resolve.blocking.choose import choose_rules, labelled_pairs
+from supclust.resolve.blocking.keys import CHOICE, PREDICATES, KeyColumn
+from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
 
 NAMES = ["ann", "anna", "bob", "li", "smith", "smyth", "van der berg", "philip", "filip", None]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.resolve.key_kernels import hash_texts
+from supclust.resolve.blocking.key_kernels import hash_texts
 
 Ints = NDArray[np.int64]
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supclust.resolve.key_kernels import list_pairs
-from supclust.resolve.keys import Ints, Keys
-from supclust.resolve.rules import KeyTable, Rule
+from supclust.resolve.blocking.key_kernels import list_pairs
+from supclust.resolve.blocking.keys import Ints, Keys
+from supclust.resolve.blocking.rules import KeyTable, Rule
 
 CHUNK = 1 << 18  # pairs listed at a time
 LARGEST_GROUP = 1_000  # records; a key shared by more is left out

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.resolve.key_kernels import agreement, count_bits
-from supclust.resolve.keys import Ints, Keys
-from supclust.resolve.rules import KeyTable, Predicate, Rule
+from supclust.resolve.blocking.key_kernels import agreement, count_bits
+from supclust.resolve.blocking.keys import Ints, Keys
+from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule
 
 Bools = NDArray[np.bool_]
 

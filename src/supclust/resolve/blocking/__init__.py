@@ -1,0 +1,1 @@
+"""Candidate pairs of a table without blocks: keys of records, rules, and how rules are chosen."""
