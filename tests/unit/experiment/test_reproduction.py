@@ -85,11 +85,13 @@ def test_wrong_usage_and_ctrl_c_end_it_at_once(
     assert not (tmp_path / RECORD_FILE).exists()
 
 
-# Starts a worker, as a launcher does, and prints both process ids.
+# Starts a worker, as a launcher does; each prints a line once it is up: Python may swallow a SIGINT
+# while it starts.
 SWEEP = """
-import os, subprocess, sys, time
-worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-print(os.getpid(), worker.pid, flush=True)
+import subprocess, sys, time
+work = "import time; print('worker', flush=True); time.sleep(60)"
+worker = subprocess.Popen([sys.executable, "-c", work])
+print("sweep", flush=True)
 time.sleep(60)
 """
 RUN = """
@@ -106,8 +108,8 @@ def test_a_signal_to_the_command_alone_ends_the_sweep_and_its_workers(
     command = [sys.executable, "-c", RUN, sys.executable, "-c", SWEEP]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        started = [int(word) for word in process.stdout.readline().split()]
-        assert len(started) == 2
+        started = [process.stdout.readline().strip() for _ in range(2)]
+        assert sorted(started) == ["sweep", "worker"]
         process.send_signal(number)
         # The pipe closes when the last process that writes to it has ended.
         process.communicate(timeout=30)
