@@ -51,7 +51,7 @@ def connected(address: str | None = None) -> Iterator[Engine]:
 
 
 def _require_listener(address: str | None) -> None:
-    """Connect to HOST:PORT and hang up: Ray itself would wait for minutes where nobody listens."""
+    """Open and close a connection to HOST:PORT: without a server Ray itself waits for minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
@@ -82,7 +82,11 @@ class RayEngine:
 
 
 def _run(version: str, work: bytes, item: bytes) -> Any:
-    """The task: unpickle and compute, on the one core that Ray has reserved."""
+    """The task: compute an item on the one core that Ray has reserved.
+
+    What is unpickled was pickled by the command that submitted the task, as are all arguments of
+    Ray's tasks; as bytes, so that the versions are compared before it is read.
+    """
     if version != supclust.__version__:
         raise ValueError(
             f"all machines of a Ray cluster need one version of supclust; received {version} here "
