@@ -1,6 +1,8 @@
 """``make torture``: the whole campaign, or with ``--short`` a few cases of each part.
 
-Prints a table of what was tried and what failed, and exits with 1 if anything did.
+Prints a table of what was tried and what failed, and exits with 1 if anything did. With
+``--results FILE`` the rows are kept: parts that passed are not run again, so that a campaign which
+was stopped, or is run part by part, ends with one table.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
@@ -32,8 +34,29 @@ class Part(NamedTuple):
     run: Callable[[], Fuzz]
     cases: int
     short: int
-    seconds: float = 900.0
+    seconds: float = 600.0
     """After which no new case begins."""
+
+
+class Row(NamedTuple):
+    """A row of the table: what a part tried, and what failed."""
+
+    part: str
+    tried: int
+    failed: list[list[str]]
+    seconds: float
+    revision: str
+    cut_off: bool
+    """Whether its time ended before its cases."""
+
+    def __str__(self) -> str:
+        """The row in Markdown."""
+        tried = f"{self.tried:,}{' (out of time)' if self.cut_off else ''}"
+        cells = (self.part, tried, len(self.failed), f"{self.seconds:.0f}", self.revision)
+        return f"| {' | '.join(map(str, cells))} |"
+
+
+HEADER = "| part | tried | failed | seconds | revision |\n| --- | ---: | ---: | ---: | --- |"
 
 
 def _api() -> Fuzz:
@@ -135,21 +158,36 @@ def run_part(part: Part, cases: int, seed: int, folder: Path) -> int:
     """Run a part, in a process of its own; write what it tried and what failed."""
     from torture.inputs import Inputs
 
-    tried: Counter[str] = Counter()
-    failed: list[tuple[str, str]] = []
+    tried, failed, cut_off = 0, [], False
     end = time.monotonic() + part.seconds
     try:
         for title, fault in part.run()(Inputs(folder / "inputs"), cases, random.Random(seed)):
-            tried[title] += 1
+            tried += 1
             if fault:
                 failed.append((title, fault))
             if time.monotonic() > end:
+                cut_off = True
                 break
     except Exception as error:
         failed.append((part.title, f"the part itself failed: {type(error).__name__}: {error}"))
-    report = {"tried": sum(tried.values()), "failed": failed}
+    report = {"tried": tried, "failed": failed, "cut_off": cut_off}
     (folder / "report.json").write_text(json.dumps(report))
     return 0
+
+
+def row_of(part: Part, cases: int, seed: int) -> Row:
+    """Run a part in a child process."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        folder.chmod(0o755)
+        child = Child(partial(run_part, part, cases, seed, folder))
+        code = child.wait(2 * part.seconds)
+        fault = f"the part ended with {code}: {child.shown[-300:]}"
+        report = {"tried": 0, "failed": [(part.title, fault)], "cut_off": code is None}
+        if (folder / "report.json").exists():
+            report = json.loads((folder / "report.json").read_text())
+    return Row(part.title, seconds=time.monotonic() - began, revision=_revision(), **report)
 
 
 def main() -> int:
@@ -158,32 +196,44 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a few cases of each part")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="parts whose title contains this")
+    parser.add_argument(
+        "--results", type=Path, help="file of the rows; parts that passed are not run again"
+    )
     options = parser.parse_args()
+    passed = {} if options.results is None else _passed(options.results)
     _import_everything()
-    print("| part | tried | failed | seconds |\n| --- | ---: | ---: | ---: |", flush=True)
-    failures: list[tuple[str, str]] = []
+    print(HEADER, flush=True)
+    failures: list[list[str]] = []
     for part in parts():
         cases = part.short if options.short else part.cases
         if cases == 0 or options.only not in part.title:
             continue
-        began = time.monotonic()
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name).resolve()
-            folder.chmod(0o755)
-            child = Child(partial(run_part, part, cases, options.seed, folder))
-            code = child.wait(2 * part.seconds)
-            fault = f"the part ended with {code}: {child.shown[-300:]}"
-            report = {"tried": 0, "failed": [(part.title, fault)]}
-            if (folder / "report.json").exists():
-                report = json.loads((folder / "report.json").read_text())
-        seconds = time.monotonic() - began
-        failures += report["failed"]
-        row = f"| {part.title} | {report['tried']:,} | {len(report['failed'])} | {seconds:.0f} |"
+        row = passed.get(part.title)
+        if row is None:
+            row = row_of(part, cases, options.seed)
+            if options.results is not None:
+                with options.results.open("a") as stream:
+                    stream.write(json.dumps(row._asdict()) + "\n")
+        failures += row.failed
         print(row, flush=True)
     for title, fault in failures[:50]:
         print(f"FAILED {title}: {fault}", file=sys.stderr)
     print(f"\n{len(failures)} failures")
     return int(bool(failures))
+
+
+def _passed(path: Path) -> dict[str, Row]:
+    """Rows of a file without failures; the last of each part counts."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    rows = {row.part: row for row in (Row(**json.loads(line)) for line in lines)}
+    return {title: row for title, row in rows.items() if not row.failed and not row.cut_off}
+
+
+def _revision() -> str:
+    """The commit of the code, with a + where files differ from it."""
+    words = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    done = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
 
 
 def _import_everything() -> None:
