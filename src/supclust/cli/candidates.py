@@ -39,12 +39,14 @@ def run(options: argparse.Namespace) -> int:
     from supclust.data.errors import DataError
     from supclust.data.records.columns import read_columns
     from supclust.data.tables.reader import open_table
-    from supclust.data.tables.writer import write_table
+    from supclust.data.tables.writer import require_writable, write_table
     from supclust.model import load
     from supclust.resolve.apply import is_table_model, rule_candidates
     from supclust.resolve.blocking.rules import parse_rules
     from supclust.resolve.fit import rules_of
 
+    for path in filter(None, (options.output, options.keys)):
+        require_writable(path)
     model = load(options.model)
     comparisons = model.comparisons
     if not is_table_model(model) or comparisons is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ def names_in(text: str | None) -> list[str] | None:
     if text is None:
         return None
     path = Path(text)
-    if path.is_file():
+    if os.path.isfile(path):  # false, and not an error, for a list longer than a name of a file
         lines = path.read_text(encoding="utf-8").splitlines()
         names = [line.strip() for line in lines if line.strip()]
     else:

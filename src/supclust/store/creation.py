@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from supclust.data.errors import DataError
-from supclust.data.files import atomic_folder
+from supclust.data.files import atomic_folder, require_output
 from supclust.data.records.columns import read_columns
 from supclust.data.tables.reader import open_table
 from supclust.model.locate import load
@@ -50,9 +50,10 @@ def keeper(
 
 
 def require_new(folder: Path) -> None:
-    """Refuse a folder that holds something."""
+    """Refuse a folder that holds something, or cannot be written."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError("exists already; name a new folder for the store", folder)
+    require_output(folder)
 
 
 def id_column(model: TrainedModel, names: Sequence[str], id: str | None, path: Path) -> str:

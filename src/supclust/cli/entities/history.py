@@ -25,9 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the lines of the log, oldest first."""
-    from supclust.data.tables.writer import write_table
+    from supclust.data.tables.writer import require_writable, write_table
     from supclust.store import EntityStore
 
+    if options.output is not None:
+        require_writable(options.output)
     store = EntityStore.open(options.store)
     log = store.log()
     if options.id is not None:

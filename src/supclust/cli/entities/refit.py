@@ -35,13 +35,17 @@ def run(options: argparse.Namespace) -> int:
     import pyarrow.csv
     import pyarrow.parquet
 
+    from supclust.cli.fit.command import check_output
     from supclust.cli.main import main
     from supclust.data.errors import DataError
     from supclust.review.answers import labelled_pairs
+    from supclust.schema import Natural, check
     from supclust.store import EntityStore
 
     if (options.table is None) != (options.label is None):
         raise ValueError("--table and --label go together; received one of them. Give both.")
+    check("--seed", Natural, options.seed)
+    check_output(options.output)
     store = EntityStore.open(options.store)
     judged = [pair for pair in labelled_pairs(store) if store.has(pair[0]) and store.has(pair[1])]
     if not judged:

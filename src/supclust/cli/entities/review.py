@@ -33,7 +33,14 @@ def run(options: argparse.Namespace) -> int:
     if not 0 <= options.port < 65536:
         raise ValueError(f"--port must be from 0 to 65535; received {options.port}.")
     review = Review(EntityStore.open(options.store))
-    with ReviewServer(review, options.port) as server:
+    try:
+        opened = ReviewServer(review, options.port)
+    except OSError as problem:  # used by another program, or reserved
+        raise ValueError(
+            f"--port {options.port} cannot be used ({problem.strerror}). Choose another, or leave "
+            "it out."
+        ) from None
+    with opened as server:
         print(server.url, flush=True)
         print("answer in the browser; Ctrl-C ends the review", file=sys.stderr)
         if not options.no_browser:

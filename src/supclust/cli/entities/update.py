@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from supclust.data.errors import UnfinishedError
+
 if TYPE_CHECKING:
     from supclust.store import Changes
 
@@ -68,10 +70,16 @@ def read_ids(path: Path, column: str) -> list[str]:
 
 
 def show(changes: Changes, output: Path | None) -> None:
-    """Print what changed, and write it as a table."""
+    """Write what changed as a table, and print it; the store has the change in any case."""
     from supclust.data.tables.writer import write_table
 
-    print(changes)
     if output is not None:
         table = changes.table
-        write_table(output, table.schema, table.to_batches())
+        try:
+            write_table(output, table.schema, table.to_batches())
+        except OSError as problem:
+            raise UnfinishedError(
+                f"{output}: {problem.strerror or problem}. The store is changed (version "
+                f"{changes.version}); what changed is in its log: supclust history -o TABLE."
+            ) from None
+    print(changes)

@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> int:
     from supclust.cli.fit.training_input import choose_blocks
 
     check("--seed", Natural, options.seed)
-    _check_output(options.output)
+    check_output(options.output)
     if (options.label or options.pairs) is not None and is_bare_table(options):
         require("lightgbm")
         bare = fit_bare_table(options)
@@ -184,7 +184,7 @@ def _finish(model: TrainedModel, folder: Path, lines: list[str]) -> int:
     return 0
 
 
-def _check_output(folder: Path) -> None:
+def check_output(folder: Path) -> None:
     """Refuse, before anything is read, a folder that a model must not overwrite."""
     from supclust.data.files import require_output
     from supclust.model.folder import may_hold_model
