@@ -24,10 +24,11 @@ _LARGEST_SHARE = 0.25  # of the machine's memory; larger workspaces are allocate
 
 
 class _Kept(threading.local):
-    """Workspaces of one thread by purpose."""
+    """Workspaces of one thread by purpose, and which of them a large tree has filled."""
 
     def __init__(self) -> None:
         self.pages: dict[str, mmap.mmap] = {}
+        self.filled: set[str] = set()
 
 
 _kept = _Kept()
@@ -52,20 +53,26 @@ def workspace(purpose: str, numbers: int, dtype: np.dtype[np.generic]) -> NDArra
         with suppress(OSError):  # a system without large pages
             pages.madvise(mmap.MADV_HUGEPAGE)
         _kept.pages[purpose] = pages
+    if needed > _KEPT_BYTES:
+        _kept.filled.add(purpose)
     return np.frombuffer(pages, np.uint8)[:needed].view(dtype)
 
 
 def return_large_workspaces() -> None:
-    """Return this thread's large workspaces lazily to the system; their contents are lost."""
-    for pages in _kept.pages.values():
-        if len(pages) > _KEPT_BYTES:
-            with suppress(OSError):  # locked pages stay in memory
-                pages.madvise(mmap.MADV_FREE)
+    """Return the workspaces that large trees filled lazily to the system; contents are lost.
+
+    Once: a small tree afterwards does not pay again for a mapping of gigabytes.
+    """
+    for purpose in _kept.filled & _kept.pages.keys():
+        with suppress(OSError):  # locked pages stay in memory
+            _kept.pages[purpose].madvise(mmap.MADV_FREE)
+    _kept.filled.clear()
 
 
 def release() -> None:
     """Free this thread's workspaces at once, except arrays that are in use."""
     _kept.pages.clear()
+    _kept.filled.clear()
 
 
 @lru_cache(maxsize=1)

@@ -87,17 +87,26 @@ class Pages:
 
 
 @needs_lazy_return
-def test_only_large_pages_are_returned_and_locked_ones_stay(
+def test_only_what_a_large_tree_filled_is_returned_once_and_locked_pages_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pages = {
-        "small": Pages(10, False),
-        "locked": Pages(2**30, True),
-        "large": Pages(2**30, False),
-    }
+    pages = {name: Pages(2**30, name == "locked") for name in ("small", "locked", "large")}
     monkeypatch.setattr(memory._kept, "pages", pages)
-    return_large_workspaces()
+    monkeypatch.setattr(memory._kept, "filled", {"locked", "large", "freed since"})
+    for _ in range(2):
+        return_large_workspaces()
     assert [page.advice for page in pages.values()] == [[], [], [mmap.MADV_FREE]]
+
+
+@needs_lazy_return
+def test_a_small_tree_after_a_large_one_returns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    release()
+    monkeypatch.setattr(memory, "_KEPT_BYTES", 1000)
+    workspace("test", 1000, F64)
+    assert memory._kept.filled == {"test"}
+    return_large_workspaces()
+    workspace("test", 10, F64)
+    assert not memory._kept.filled
 
 
 @needs_lazy_return
