@@ -49,7 +49,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
     from supclust.cli.main import main
     from supclust.data.tables.reader import open_table
     from supclust.model import load
-    from supclust.resolve.apply import read_values, score_values
+    from supclust.resolve.apply import score_values
+    from supclust.resolve.table_model import read_values
 
     table, more = table_of(name, options)
     truth = table[LABEL].astype("category").cat.codes.to_numpy().astype(np.int64)

@@ -147,7 +147,8 @@ def prepare(name: str, options: argparse.Namespace) -> tuple[Edges, np.ndarray, 
     from supclust.cli.main import main
     from supclust.data.tables.reader import open_table
     from supclust.model import load
-    from supclust.resolve.apply import read_values, score_values
+    from supclust.resolve.apply import score_values
+    from supclust.resolve.table_model import read_values
 
     table = read(name, options)
     entity = table[LABEL].astype("category").cat.codes.to_numpy()

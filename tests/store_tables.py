@@ -17,8 +17,8 @@ from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import resolve_table
 from supclust.resolve.blocking.keys import KeyColumn
 from supclust.resolve.blocking.rules import KeyTable, parse_rules
-from supclust.resolve.fit import word_frequencies
 from supclust.resolve.pair_model import Logistic
+from supclust.resolve.table_model import word_frequencies
 
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 FIRST = ["ann", "bob", "carl", "dora", "emil", "fritz", "gina", "hans", "ida", "jonas", "mia"]

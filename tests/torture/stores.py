@@ -48,11 +48,11 @@ def historical_lives(
 
 def _lower_limits(pairs: int, group: int, segments: int) -> None:
     """Limits that small tables cross, in this process."""
-    from supclust.resolve import apply
+    from supclust.resolve import table_model
     from supclust.resolve.blocking import candidates
     from supclust.store import entity_store
 
-    apply.ALL_PAIRS, candidates.LARGEST_GROUP = pairs, group
+    table_model.ALL_PAIRS, candidates.LARGEST_GROUP = pairs, group
     entity_store.MOST_SEGMENTS = segments
 
 

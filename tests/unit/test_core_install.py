@@ -13,8 +13,8 @@ import pytest
 from supclust._lazy import EXTRAS
 from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.model.trained import RECORDS, TrainedModel
-from supclust.resolve.fit import LAYOUT
 from supclust.resolve.pair_model import Logistic
+from supclust.resolve.table_model import LAYOUT
 
 ROOT = Path(__file__).parents[2]
 

@@ -41,9 +41,8 @@ def run(options: argparse.Namespace) -> int:
     from supclust.data.tables.reader import open_table
     from supclust.data.tables.writer import require_writable, write_table
     from supclust.model import load
-    from supclust.resolve.apply import is_table_model, rule_candidates
     from supclust.resolve.blocking.rules import parse_rules
-    from supclust.resolve.fit import rules_of
+    from supclust.resolve.table_model import is_table_model, rule_candidates, rules_of
 
     for path in filter(None, (options.output, options.keys)):
         require_writable(path)

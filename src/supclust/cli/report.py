@@ -83,7 +83,7 @@ def _write_model(options: argparse.Namespace) -> None:
     from supclust.report.model_page import write_model_report
     from supclust.report.page import write_page
     from supclust.report.table_model_page import table_model_page
-    from supclust.resolve.apply import is_table_model
+    from supclust.resolve.table_model import is_table_model
 
     model = load(options.folder, linkage=options.linkage)
     if is_table_model(model):

@@ -133,7 +133,8 @@ def _clustered(
     """Sections and headline of a table that the model clusters."""
     from supclust.data.records.columns import read_columns
     from supclust.data.tables.reader import open_table
-    from supclust.resolve.apply import read_values, score_values
+    from supclust.resolve.apply import score_values
+    from supclust.resolve.table_model import read_values
 
     table = open_table(data)
     values = read_values(table, model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,27 +10,30 @@ import numpy as np
 
 from supclust.cluster.engine import LOCAL, Engine
 from supclust.cluster.output import write_clusters
-from supclust.cluster.table import Options, block_and_id, kept_columns, model_columns
+from supclust.cluster.table import Options, block_and_id, kept_columns
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import read_columns
-from supclust.data.records.features import source_kind
-from supclust.data.records.rarity import Frequencies
-from supclust.data.tables.formats import Kind
-from supclust.data.tables.reader import RecordTable, open_table
+from supclust.data.tables.reader import open_table
 from supclust.data.tables.writer import require_writable
 from supclust.explain.confidence import confidence_columns
 from supclust.explain.membership import membership
 from supclust.hac.graph.constraints import merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
-from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
-from supclust.resolve.blocking.keys import Ints, KeyColumn
-from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule
-from supclust.resolve.fit import LAYOUT, rules_of, say_candidates
-from supclust.resolve.graph_cut import cluster_graph, pairs_apart
+from supclust.resolve.blocking.candidates import say_candidates
+from supclust.resolve.blocking.keys import Ints
+from supclust.resolve.graph_cut import cluster_graph
 from supclust.resolve.pair_model import pair_model
-from supclust.resolve.scoring import Compared, Edges, Progress, score_candidates
+from supclust.resolve.scoring import Edges, Progress, score_candidates
+from supclust.resolve.table_model import (
+    compared,
+    distinct_pairs,
+    read_values,
+    require_table_model,
+    rules_of,
+    table_candidates,
+)
 from supclust.resolve.training_pairs import count_pairs
 
 
@@ -76,11 +79,6 @@ class Resolution(NamedTuple):
     scored: Scored
     threshold: float
     constraints: LinkPairs | None = None
-
-
-def is_table_model(model: TrainedModel) -> bool:
-    """Whether a model finds entities without blocks."""
-    return (model.records or {}).get("layout") == LAYOUT
 
 
 def resolve_table(
@@ -137,34 +135,6 @@ def resolve_table(
         keep_in(Resolution(id or "", names, order, values, scored, height, options.constraints))
     write_clusters(output, table, clusters, (id, *keep), facts)
     return Entities(len(clusters), scored.pairs, int(clusters.max(initial=-1)) + 1)
-
-
-def read_values(table: RecordTable, model: TrainedModel) -> dict[str, Any]:
-    """The columns of a table that a model of a bare table reads."""
-    return read_columns(table, value_kinds(model, table))
-
-
-def value_kinds(model: TrainedModel, table: RecordTable) -> dict[str, Kind]:
-    """Columns that a model of a bare table reads: compared, distinct, of blocks, and of rules."""
-    described = require_table_model(model)
-    kinds = dict(model_columns(model, table))
-    distinct, block = described.get("distinct"), described.get("block")
-    if distinct in table.names:
-        kinds.setdefault(str(distinct), "text")
-    if block:
-        table.require(block)
-        kinds.setdefault(block, "text")
-    for column in {one.column for rule in rules_of(model) for one in rule.predicates} - set(kinds):
-        table.require(column)  # rules may name columns that are not compared
-        kinds[column] = source_kind(described["columns"][column])
-    return kinds
-
-
-def require_table_model(model: TrainedModel) -> dict[str, Any]:
-    """What a model of a bare table says about it; refuses other models."""
-    if model.comparisons is None or not is_table_model(model):
-        raise DataError("the model is not one of a table without blocks; use supclust cluster")
-    return dict(model.records or {})
 
 
 def id_order(ids: Sequence[str | None]) -> Ints:
@@ -246,77 +216,3 @@ def score_values(
     cannot = cannot if apart is None else np.concatenate([cannot, apart])
     forest = cluster_graph(edges, candidates.n, model.alpha, missing, cannot, must)
     return Scored(edges, forest, total)
-
-
-def compared(model: TrainedModel, values: Mapping[str, Any]) -> Compared:
-    """Records, ready to be compared by a model."""
-    comparisons = model.comparisons
-    if comparisons is None:
-        raise DataError("the model compares no records; fit one on a table")
-    return Compared(comparisons, comparisons.encode(values))
-
-
-def distinct_pairs(model: TrainedModel, values: Mapping[str, Any]) -> Ints | None:
-    """Pairs of records that are never of one entity: those with one value of ``distinct``."""
-    name = str((model.records or {}).get("distinct"))
-    return pairs_apart(text_codes(values[name])) if name in values else None
-
-
-def table_candidates(
-    model: TrainedModel, values: Mapping[str, Any], rules: tuple[Rule, ...]
-) -> Candidates:
-    """Candidates of a table: all pairs of a small one, unless rules were given by hand."""
-    described = model.records or {}
-    n = len(next(iter(values.values())))
-    if takes_all_pairs(model, n):
-        name = next(iter(described["columns"]))
-        column = KeyColumn.of(values[name], described["columns"][name])
-        return Candidates.of(KeyTable({name: column}), ())
-    return rule_candidates(model, values, rules)
-
-
-def takes_all_pairs(model: TrainedModel, n: int) -> bool:
-    """Whether all pairs of a table of n records are candidates."""
-    described = model.records or {}
-    return n <= ALL_PAIRS and not described.get("given") and not described.get("block")
-
-
-def rule_candidates(
-    model: TrainedModel, values: Mapping[str, Any], rules: tuple[Rule, ...]
-) -> Candidates:
-    """Candidates of a table by rules, however small it is."""
-    return Candidates.of(keys_of(model, values, rules), rules)
-
-
-def keys_of(model: TrainedModel, values: Mapping[str, Any], rules: Sequence[Rule]) -> KeyTable:
-    """Keys of records, as a model reads their columns.
-
-    Words are as rare as in training; in models that do not say, as in ``values``.
-    """
-    described = model.records or {}
-    columns: dict[str, Any] = dict(described["columns"])
-    block = described.get("block")
-    if block:
-        columns[block] = "code"
-    comparisons = () if model.comparisons is None else model.comparisons.comparisons
-    orders = {one.column: one.order for one in comparisons}
-    counted = described.get("frequencies") or {}
-    used = {predicate.column for rule in rules for predicate in rule.predicates}
-    return KeyTable(
-        {
-            name: KeyColumn.of(
-                values[name],
-                columns[name],
-                orders.get(name),
-                Frequencies.from_json(counted[name]) if name in counted else None,
-            )
-            for name in used
-        },
-        within=Predicate(block) if block else None,
-    )
-
-
-def text_codes(values: Iterable[str | None]) -> Ints:
-    """Number of every distinct text, by first appearance; -1 where there is none."""
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(v, len(numbers)) if v else -1 for v in values], np.int64)

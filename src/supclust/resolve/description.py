@@ -9,19 +9,16 @@ import numpy as np
 
 from supclust.data.records.table import Records
 from supclust.metrics.threshold import ThresholdCurve
-from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.choose import ChosenRule
-from supclust.resolve.blocking.keys import BY_RARITY
-from supclust.resolve.blocking.rules import KeyTable, Rule, parse_rules
+from supclust.resolve.blocking.rules import KeyTable
 from supclust.resolve.completeness import Completeness
 from supclust.resolve.graph_cut import GraphCut
 from supclust.resolve.pair_model import Boosted
 from supclust.resolve.scoring import Compared
+from supclust.resolve.table_model import LAYOUT, word_frequencies
 from supclust.resolve.train import TrainedPairs
 from supclust.resolve.training_pairs import PairCounts
 
-LAYOUT = "table"
-"""Of the description of a table in a model that needs no blocks."""
 _CURVE_POINTS = 200  # of the threshold curve that a model keeps
 
 
@@ -53,19 +50,6 @@ def description(
         "all_pairs": small,
         "missing": cut.missing,
     }
-
-
-def word_frequencies(keys: KeyTable, rules: Sequence[Rule]) -> dict[str, Any]:
-    """How often words occur, of the columns of which a rule takes the rarest; for a model."""
-    columns = {p.column for rule in rules for p in rule.predicates if p.name in BY_RARITY}
-    return {name: keys.columns[name].frequencies.to_json() for name in sorted(columns)}
-
-
-def rules_of(model: TrainedModel) -> tuple[Rule, ...]:
-    """Candidate rules of a model of a bare table."""
-    described = model.records or {}
-    names = [*(described.get("columns") or {}), str(described.get("block"))]
-    return tuple(parse_rules(one["rule"], names)[0] for one in described.get("candidates") or ())
 
 
 def facts(

@@ -24,15 +24,12 @@ from supclust.explain.membership import membership
 from supclust.metrics.threshold import best_of_curve
 from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
-from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
+from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates, say_candidates
 from supclust.resolve.blocking.choose import TARGET
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.blocking.table_rules import key_table, table_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
-from supclust.resolve.description import LAYOUT as LAYOUT
 from supclust.resolve.description import description, facts, importances, thinned
-from supclust.resolve.description import rules_of as rules_of
-from supclust.resolve.description import word_frequencies as word_frequencies
 from supclust.resolve.forest_scores import LabelledScores, labelled_scores, threshold_curve
 from supclust.resolve.graph_cut import (
     EVEN,
@@ -202,17 +199,6 @@ def _clustered(
     )
     chosen = None if curve_of is None else choose_cut(edges, candidates.n, curve_of, apart)
     return _Clustered(trained, edges, chosen)
-
-
-def say_candidates(candidates: Candidates, total: int, say: Callable[[str], None]) -> None:
-    """Say how many pairs there are, and which keys were left out."""
-    what = "pairs that satisfy a rule" if candidates.rules else "pairs: all are compared"
-    say(f"{total:,} {what}")
-    for one in candidates.left_out:
-        say(
-            f"{one.rule}: {one.keys:,} keys that more than the allowed number of records share "
-            f"(up to {one.largest:,}) are left out"
-        )
 
 
 def _require_pairs(records: Records, labels: Ints) -> None:

@@ -20,10 +20,9 @@ from supclust.explain.waterfall import merge_waterfall
 from supclust.hac.graph.constraints import shortest_chain
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
-from supclust.resolve.apply import compared, keys_of, takes_all_pairs
-from supclust.resolve.fit import rules_of
 from supclust.resolve.pair_model import PairModel, pair_model
 from supclust.resolve.scoring import Edges
+from supclust.resolve.table_model import compared, keys_of, rules_of, takes_all_pairs
 from supclust.store.batch import columns_of
 from supclust.store.entity_store import EntityStore
 

@@ -18,16 +18,16 @@ from supclust.data.records.columns import read_columns
 from supclust.data.tables.reader import open_table
 from supclust.model.locate import load
 from supclust.model.trained import RECORDS, TrainedModel
-from supclust.resolve.apply import (
-    Resolution,
-    clusters_in_order,
+from supclust.resolve.apply import Resolution, clusters_in_order
+from supclust.resolve.scoring import Edges
+from supclust.resolve.table_model import (
     keys_of,
     require_table_model,
+    rules_of,
     takes_all_pairs,
     value_kinds,
+    word_frequencies,
 )
-from supclust.resolve.fit import rules_of, word_frequencies
-from supclust.resolve.scoring import Edges
 from supclust.store.batch import TYPES, check_ids
 from supclust.store.changes import Changes, Event
 from supclust.store.constraints import added, to_table

@@ -15,15 +15,9 @@ from numpy.typing import NDArray
 from supclust.data.errors import DataError
 from supclust.model.locate import load
 from supclust.model.trained import TrainedModel
-from supclust.resolve.apply import (
-    Resolution,
-    id_order,
-    in_order,
-    score_values,
-    takes_all_pairs,
-    value_kinds,
-)
+from supclust.resolve.apply import Resolution, id_order, in_order, score_values
 from supclust.resolve.scoring import Progress
+from supclust.resolve.table_model import takes_all_pairs, value_kinds
 from supclust.store.batch import Batch, Source, columns_of, read_batch, source_table
 from supclust.store.changes import Changes, Event
 from supclust.store.constraints import Pairs, added, to_table, undone

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.model.trained import TrainedModel
-from supclust.resolve.apply import keys_of
 from supclust.resolve.blocking.candidates import largest_group
 from supclust.resolve.blocking.key_kernels import agreement
 from supclust.resolve.blocking.keys import Keys
-from supclust.resolve.fit import rules_of
+from supclust.resolve.table_model import keys_of, rules_of
 from supclust.store.folder.key_index import as_keys
 from supclust.store.folder.state import State, pair_codes
 from supclust.store.kernels import count_group_pairs, list_group_pairs

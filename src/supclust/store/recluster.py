@@ -13,9 +13,10 @@ from supclust.hac.graph.arrange import flatten, join, join_near
 from supclust.hac.graph.constraints import merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
-from supclust.resolve.apply import id_order, text_codes
+from supclust.resolve.apply import id_order
 from supclust.resolve.graph_cut import cluster_graph, pairs_apart
 from supclust.resolve.scoring import Edges
+from supclust.resolve.table_model import text_codes
 from supclust.store.constraints import Constraint, links
 
 Ints = NDArray[np.int64]

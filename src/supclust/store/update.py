@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from supclust.resolve.apply import compared
 from supclust.resolve.pair_model import pair_model
 from supclust.resolve.scoring import Edges, PairList, score_candidates
+from supclust.resolve.table_model import compared
 from supclust.store.batch import Batch, columns_of, flat
 from supclust.store.constraints import Constraint, links
 from supclust.store.creation import closer, clusters_table, pairs_table

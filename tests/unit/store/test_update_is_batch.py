@@ -4,7 +4,7 @@ import pytest
 
 from store_sequences import Life
 from store_tables import linear_model, persons
-from supclust.resolve import apply
+from supclust.resolve import table_model
 from supclust.resolve.blocking import candidates
 from supclust.store import entity_store
 
@@ -12,7 +12,7 @@ from supclust.store import entity_store
 @pytest.fixture
 def small_limits(monkeypatch):
     """Limits that small tables cross: of all pairs, of records that share a key, of segments."""
-    monkeypatch.setattr(apply, "ALL_PAIRS", 60)
+    monkeypatch.setattr(table_model, "ALL_PAIRS", 60)
     monkeypatch.setattr(candidates, "LARGEST_GROUP", 6)
     monkeypatch.setattr(entity_store, "MOST_SEGMENTS", 3)
 

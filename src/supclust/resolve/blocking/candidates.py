@@ -7,7 +7,7 @@ keys; pairs are listed into a buffer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -141,3 +141,14 @@ def _grouped(keys: Keys, largest: int) -> tuple[Keys, Group, tuple[int, int] | N
     over = sizes > largest
     dropped = (int(over.sum()), int(sizes.max())) if over.any() else None
     return Keys(starts, keys.items[of_item]), group, dropped
+
+
+def say_candidates(candidates: Candidates, total: int, say: Callable[[str], None]) -> None:
+    """Say how many pairs there are, and which keys were left out."""
+    what = "pairs that satisfy a rule" if candidates.rules else "pairs: all are compared"
+    say(f"{total:,} {what}")
+    for one in candidates.left_out:
+        say(
+            f"{one.rule}: {one.keys:,} keys that more than the allowed number of records share "
+            f"(up to {one.largest:,}) are left out"
+        )

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
 from supclust.model.trained import TrainedModel
-from supclust.resolve.fit import rules_of
 from supclust.resolve.scoring import Edges
+from supclust.resolve.table_model import rules_of
 from supclust.store.batch import TYPES, flat
 from supclust.store.constraints import Constraint, from_table
 from supclust.store.folder.key_index import KeyIndex
