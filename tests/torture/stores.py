@@ -16,34 +16,44 @@ from torture.processes import Child
 STEPS = 8
 
 
-def lives(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[tuple[str, str | None]]:
+def lives(part: int) -> Callable[..., Iterator[tuple[str, str | None]]]:
     """Updates, deletions and corrections in random orders and sizes; update = batch every time."""
-    from store_sequences import Life
-    from store_tables import linear_model, persons
 
-    _lower_limits(60, 6, 3)
-    models = [linear_model(), linear_model(None), linear_model(alpha=0.0), linear_model(alpha=-0.5)]
-    for case in range(cases):
-        seed, model = rng.randrange(10**9), models[case % len(models)]
-        life = Life(inputs.folder / f"life{case}", model, persons(rng.randint(20, 80), seed), seed)
-        yield from _lived(life, f"persons, seed {seed}")
+    def run(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[tuple[str, str | None]]:
+        from store_sequences import Life
+        from store_tables import linear_model, persons
+
+        _lower_limits(60, 6, 3)
+        models = [linear_model(rules=None), *(linear_model(alpha=a) for a in (-0.2, 0.0, -0.5))]
+        for case, seed in _seeds(part, cases, rng):
+            model, records = models[case % len(models)], persons(20 + seed % 61, seed)
+            yield from _lived(Life(inputs.folder / "life", model, records, seed), seed)
+
+    return run
 
 
-def historical_lives(
-    inputs: Inputs, cases: int, rng: random.Random
-) -> Iterator[tuple[str, str | None]]:
+def historical_lives(part: int) -> Callable[..., Iterator[tuple[str, str | None]]]:
     """The same with samples of the historical records, and a model trained on some of them."""
-    from store_historical import sample, trained
-    from store_sequences import Life
 
-    _lower_limits(200, 30, 5)
-    model = trained(inputs.folder)
-    if model is None:
-        return
-    for case in range(cases):
-        seed = rng.randrange(10**9)
-        life = Life(inputs.folder / f"historical{case}", model, sample(600, seed), seed)
-        yield from _lived(life, f"historical, seed {seed}")
+    def run(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[tuple[str, str | None]]:
+        from store_historical import sample, trained
+        from store_sequences import Life
+
+        _lower_limits(100, 15, 5)
+        model = trained(inputs.folder)
+        if model is None:
+            return
+        for _, seed in _seeds(part, cases, rng):
+            records = sample(100 + seed % 201, seed)
+            yield from _lived(Life(inputs.folder / "life", model, records, seed), seed)
+
+    return run
+
+
+def _seeds(part: int, cases: int, rng: random.Random) -> list[tuple[int, int]]:
+    """Numbers and seeds of the cases of a part, which is one of several of as many cases."""
+    seeds = list(enumerate(rng.randrange(10**9) for _ in range(part * cases)))
+    return seeds[(part - 1) * cases :]
 
 
 def _lower_limits(pairs: int, group: int, segments: int) -> None:
@@ -56,15 +66,17 @@ def _lower_limits(pairs: int, group: int, segments: int) -> None:
     entity_store.MOST_SEGMENTS = segments
 
 
-def _lived(life: Any, title: str) -> Iterator[tuple[str, str | None]]:
-    done = []
+def _lived(life: Any, seed: int) -> Iterator[tuple[str, str | None]]:
+    done: list[str] = []
+    fault = None
     try:
-        for _ in range(STEPS):
-            done.append(life.step())
+        while len(done) < STEPS:
+            what = life.step()
+            done += [] if what == "nothing" else [what]
     except Exception as error:
-        yield title, f"{type(error).__name__} after {done}: {str(error)[:200]}"
-        return
-    yield title, None
+        fault = f"{type(error).__name__} after {done}: {str(error)[:200]}"
+    shutil.rmtree(life.store.folder)
+    yield f"sequence with seed {seed}", fault
 
 
 def killed(action: str) -> Callable[..., Iterator[tuple[str, str | None]]]:

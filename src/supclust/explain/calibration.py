@@ -1,4 +1,7 @@
-"""Calibration of probabilities: curves, and the expected calibration error."""
+"""Calibration of probabilities: curves, the expected calibration error; and what they tell apart.
+
+A constant can be calibrated, and tells nothing: `brier_skill` and `auc` say how much is told.
+"""
 
 from __future__ import annotations
 
@@ -50,3 +53,31 @@ def calibration_curve(probability: Floats, observed: Floats, bins: int = BINS) -
         [float(y[part].mean()) for part in parts],
         [part.stop - part.start for part in parts],
     )
+
+
+def brier_skill(probability: Floats, observed: Floats, constant: Floats | float) -> float:
+    """Share of the squared error of a constant that probabilities avoid; 0: no better, 1: all.
+
+    NaN where the constant makes no error.
+
+    >>> brier_skill(np.array([0.9, 0.1]), np.array([1.0, 0.0]), 0.5)
+    0.96
+    """
+    error = float(((constant - observed) ** 2).sum())
+    made = float(((probability - observed) ** 2).sum())
+    return 1 - made / error if error > 0 else float("nan")
+
+
+def auc(probability: Floats, observed: Floats) -> float:
+    """Probability that what is right has a higher probability than what is wrong; ties count half.
+
+    Outcomes between 0 and 1 are partly right and partly wrong. NaN if all is right, or all wrong.
+
+    >>> auc(np.array([0.9, 0.4, 0.4]), np.array([1.0, 1.0, 0.0]))
+    0.75
+    """
+    _, inverse = np.unique(probability, return_inverse=True)
+    right, wrong = np.bincount(inverse, observed), np.bincount(inverse, 1 - observed)
+    pairs = float(right.sum() * wrong.sum())
+    below = np.cumsum(wrong) - wrong / 2
+    return float((right * below).sum()) / pairs if pairs > 0 else float("nan")

@@ -4,9 +4,12 @@ The confidence of a record in a cluster is the probability that another record o
 at random, is of the same entity; that of a record which is alone, that its entity has no other
 record. The mean over a cluster is the expected share of its pairs that are right.
 
-Both are logistic functions of `Membership`, fitted to labelled records whose pairs were scored by
-models that had not seen their entities. The calibration that a model reports is cross-validated
+Both are logistic functions of `Membership`, fitted to labelled records in clusterings that had not
+seen their entities (`held_out_membership`). The calibration that a model reports is cross-validated
 over entities.
+
+Records of an entity stand alike, so entities count as the sample, not records: with few of them,
+penalties leave a function of the log odds of the pairs, or nearly the same value for all.
 """
 
 from __future__ import annotations
@@ -19,15 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.explain.calibration import Curve, calibration_curve
+from supclust.explain.calibration import Curve, brier_skill, calibration_curve
 from supclust.explain.membership import Floats, Ints, Membership
-from supclust.resolve.pair_model import train_logistic
 
-_FEW = 30  # records below which a function is constant
 _LEAST = -8.0  # dissimilarities below it say the same
 _LEAST_ODDS = 1e-4
 _WIDEST = 100.0  # margin, that of must-links
 _WIDTHS = {"together": 5, "alone": 2}  # features
+# Of standardised coefficients, in entities; chosen by cross-validation in training parts of tables.
+_PENALTIES = {"together": (3.0, 0.1, 3.0, 3.0, 3.0), "alone": (1.0, 1.0)}
+_NOT_NEGATIVE = {"together": (1,), "alone": (0, 1)}  # coefficients of known sign
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,15 @@ class Confidence:
         alone: likewise; empty: the labels do not tell which records are alone.
         curve: of calibration, cross-validated.
         raw_error: expected calibration error of the mean probability of the pairs.
+        skill: Brier skill against the mean of the labelled records, cross-validated; NaN: models of
+            earlier versions.
     """
 
     together: tuple[float, ...]
     alone: tuple[float, ...]
     curve: Curve
     raw_error: float
+    skill: float = float("nan")
 
     def of(self, found: Membership) -> Floats:
         """(n,) confidence of every record; NaN where nothing is known about records alone."""
@@ -63,6 +70,7 @@ class Confidence:
             "curve": self.curve._asdict(),
             "error": self.curve.error,
             "raw_error": self.raw_error,
+            "skill": self.skill if np.isfinite(self.skill) else None,
         }
 
     @classmethod
@@ -77,6 +85,7 @@ class Confidence:
                 list(map(int, stored["records"])),
             )
             raw_error = float(value["raw_error"])
+            skill = float("nan" if value.get("skill") is None else value["skill"])
         except (KeyError, TypeError, ValueError):
             raise DataError("the model's confidence cannot be read; train it again") from None
         for name, width in _WIDTHS.items():
@@ -86,66 +95,39 @@ class Confidence:
                     f"the model's confidence needs {width + 1} finite numbers ({name}); received "
                     f"{len(numbers[name])}. Train it again"
                 )
-        return cls(numbers["together"], numbers["alone"], curve, raw_error)
+        return cls(numbers["together"], numbers["alone"], curve, raw_error, skill)
 
 
-def calibrate(found: Membership, labels: Ints, complete: bool, fold: Ints) -> Confidence | None:
+def calibrate(found: Membership, right: Floats, labels: Ints, fold: Ints) -> Confidence | None:
     """Fit the confidence to labelled records.
 
     Args:
-        found: where the records stand; of pairs that were scored by models which had not seen them.
-        labels: (n,) entity, -1: not known.
-        complete: whether records without a label are other entities.
+        found: where the records stand, in clusterings that had not seen their entities.
+        right: (n,) what the confidence is to be; NaN where it is not known.
+        labels: (n,) entity.
         fold: (n,) of the labelled records, by entity.
 
     Returns:
         ``None`` without labelled records in clusters.
     """
-    right = rightness(found.cluster, labels, complete)
     known = ~np.isnan(right) & (fold >= 0)
     if not (known & (found.size > 1)).any():
         return None
-    held_out = np.full(len(right), np.nan)
+    held_out, constant = np.full((2, len(right)), np.nan)
     for k in np.unique(fold[known]):
-        rest = known & (fold != k)
+        mine, rest = known & (fold == k), known & (fold != k)
         if (rest & (found.size > 1)).any():
-            trained = Confidence(*_fit(found, right, rest), _NO_CURVE, 0.0)
-            held_out[fold == k] = trained.of(found)[fold == k]
-    scored = known & ~np.isnan(held_out)
+            trained = Confidence(*_fit(found, right, labels, rest), _NO_CURVE, 0.0)
+            held_out[mine] = trained.of(found)[mine]
+            constant[mine] = right[rest].mean()
+    scored = ~np.isnan(held_out)
     raw = calibration_curve(found.probability[scored], right[scored]).error
     curve = calibration_curve(held_out[scored], right[scored])
-    return Confidence(*_fit(found, right, known), curve, raw)
+    skill = brier_skill(held_out[scored], right[scored], constant[scored])
+    return Confidence(*_fit(found, right, labels, known), curve, raw, skill)
 
 
 _NO_CURVE = Curve([], [], [])
-
-
-def rightness(clusters: Ints, labels: Ints, complete: bool) -> Floats:
-    """(n,) share of the other records of the cluster that are of a record's entity.
-
-    Of a record that is alone: whether its entity has no other record. NaN where labels do not tell.
-
-    Args:
-        clusters: (n,) of the records.
-        labels: (n,) entity, -1: not known.
-        complete: whether records without a label are other entities; else they do not count.
-
-    >>> rightness(np.array([0, 0, 0, 1, 2]), np.array([0, 0, -1, 0, 1]), True)
-    array([0.5, 0.5, nan, 0. , 1. ])
-    """
-    known = labels >= 0
-    counted = np.ones(len(labels)) if complete else known.astype(float)
-    size = np.bincount(clusters, counted)[clusters[known]]
-    cell = labels[known].astype(np.int64) * (int(clusters.max(initial=0)) + 1) + clusters[known]
-    _, inverse, shared = np.unique(cell, return_inverse=True, return_counts=True)
-    entity = np.bincount(labels[known])[labels[known]]
-    alone = np.bincount(clusters)[clusters[known]] == 1
-    truly_alone = np.where(complete, entity == 1, np.nan)
-    with np.errstate(invalid="ignore"):
-        share = (shared[inverse] - 1) / np.where(size > 1, size - 1, np.nan)
-    right = np.full(len(labels), np.nan)
-    right[known] = np.where(alone, truly_alone, share)
-    return right
 
 
 def confidence_columns(
@@ -168,22 +150,40 @@ def confidence_columns(
 
 
 def _fit(
-    found: Membership, right: Floats, used: NDArray[np.bool_]
+    found: Membership, right: Floats, labels: Ints, used: NDArray[np.bool_]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     several, single = used & (found.size > 1), used & (found.size == 1)
-    together = _logistic(_together(found)[several], right[several])
-    alone = _logistic(_alone(found)[single], right[single]) if single.any() else ()
-    return together, alone
+    together = _logistic("together", _together(found)[several], right[several], labels[several])
+    if not single.any():
+        return together, ()
+    return together, _logistic("alone", _alone(found)[single], right[single], labels[single])
 
 
-def _logistic(X: Floats, y: Floats) -> tuple[float, ...]:
-    """Coefficients and constant that fit shares y; a smoothed constant where there are few."""
-    if len(y) < _FEW or y.min() == y.max():
-        share = (y.sum() + 1) / (len(y) + 2)
-        return (*(0.0 for _ in range(X.shape[1])), float(np.log(share / (1 - share))))
-    twice = np.vstack([X, X]).astype(np.float32)
-    model = train_logistic(twice, np.arange(len(twice)) < len(y), np.concatenate([y, 1 - y]))
-    return (*(-model.weight).tolist(), -model.bias)
+def _logistic(name: str, X: Floats, y: Floats, labels: Ints) -> tuple[float, ...]:
+    """Coefficients and constant that fit shares y; all records weigh as much as their entities."""
+    from scipy.optimize import minimize
+
+    weight = len(np.unique(labels)) / len(y)
+    share = (weight * y.sum() + 1) / (weight * len(y) + 2)
+    constant = float(np.log(share / (1 - share)))
+    if y.min() == y.max():
+        return (*(0.0 for _ in range(X.shape[1])), constant)
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(spread > 1e-9, spread, 1.0)
+    Z = (X - centre) / scale
+    penalty = np.array(_PENALTIES[name])
+
+    def loss(w: Floats) -> tuple[float, Floats]:
+        log_odds = Z @ w[:-1] + w[-1]
+        value = weight * (np.logaddexp(0, log_odds) - y * log_odds).sum()
+        push = weight * (_sigmoid(log_odds) - y)
+        slope = np.append(Z.T @ push + penalty * w[:-1], push.sum())
+        return float(value + (penalty * w[:-1] ** 2).sum() / 2), slope
+
+    start = np.append(np.zeros(X.shape[1]), constant)
+    bounds = [(0.0 if k in _NOT_NEGATIVE[name] else None, None) for k in range(len(start))]
+    w = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return (*(w[:-1] / scale).tolist(), float(w[-1] - (w[:-1] * centre / scale).sum()))
 
 
 def _together(found: Membership) -> Floats:
@@ -199,5 +199,8 @@ def _alone(found: Membership) -> Floats:
 
 
 def _apply(coefficients: Sequence[float], features: Floats) -> Floats:
-    log_odds = features @ np.asarray(coefficients[:-1]) + coefficients[-1]
+    return _sigmoid(features @ np.asarray(coefficients[:-1]) + coefficients[-1])
+
+
+def _sigmoid(log_odds: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(np.clip(-log_odds, -50, 50))))

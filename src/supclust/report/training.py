@@ -154,6 +154,8 @@ def calibration_chart(record: Mapping[str, Any]) -> Markup | None:
         (100 * x, 100 * y) for x, y in zip(curve["confidence"], curve["observed"], strict=True)
     ]
     low, high = min(min(one) for one in points), max(max(one) for one in points)
+    skill = stored.get("skill")
+    told = "" if skill is None else f" Squared error avoided, against a constant: {skill:.0%}."
     return line_chart(
         "Calibration of the confidence",
         [
@@ -164,6 +166,7 @@ def calibration_chart(record: Mapping[str, Any]) -> Markup | None:
         y_name="records that belong, in %",
         words=f"In training, on {int(sum(curve['records'])):,} records of entities that were held "
         f"out: expected calibration error {100 * stored['error']:.2f} %, that of the mean "
-        f"probability of pairs {100 * stored['raw_error']:.2f} %. Dashed: a perfect confidence.",
+        f"probability of pairs {100 * stored['raw_error']:.2f} %.{told} Dashed: a perfect "
+        "confidence.",
         y_within=(0, 100),
     )

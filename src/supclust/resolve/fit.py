@@ -20,7 +20,7 @@ from supclust.data.records.labelled_pairs import LabelledPairs as JudgedPairs
 from supclust.data.records.learning import learn_comparisons
 from supclust.data.records.table import Records
 from supclust.explain.confidence import calibrate
-from supclust.explain.membership import membership
+from supclust.explain.held_out import held_out_membership
 from supclust.metrics.threshold import best_of_curve
 from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
@@ -144,9 +144,10 @@ def fit_table(
     if chosen is not None and only_judged is None:
         clusters = chosen.forest.labels_at(cut.threshold)
         measured = labelled_scores(labels, clusters, strangers.complete)
-        confidence = calibrate(
-            membership(edges, chosen.forest, *cut), labels, strangers.complete, trained.fold
+        found, right = held_out_membership(
+            edges, chosen.forest, cut, labels, strangers.complete, trained.fold
         )
+        confidence = calibrate(found, right, labels, trained.fold)
     given = options.candidates is not None
     record = {
         "records": description(records, table, keys, rules, small, cut, given),

@@ -9,14 +9,10 @@ import pytest
 from tests.unit.resolve.test_bare_table import persons, run, write
 
 from supclust.data.errors import DataError
-from supclust.explain.calibration import calibration_curve
-from supclust.explain.confidence import (
-    Confidence,
-    calibrate,
-    confidence_columns,
-    rightness,
-)
-from supclust.explain.membership import membership
+from supclust.explain.calibration import auc, brier_skill, calibration_curve
+from supclust.explain.confidence import Confidence, calibrate, confidence_columns
+from supclust.explain.held_out import rightness
+from supclust.explain.membership import Membership, membership
 from supclust.hac import graph_linkage
 from supclust.model import load
 from supclust.resolve.scoring import Edges
@@ -121,7 +117,7 @@ def test_probabilities_that_are_off_are_calibrated() -> None:
     forest = graph_linkage((left, left + 1, f), 2 * pairs, "exp", alpha=0.0, missing=4.0)
     found = membership(edges, forest, 0.0, 4.0, 0.5)
     fold = np.repeat(rng.integers(0, 3, pairs), 2)
-    made = calibrate(found, labels, True, fold)
+    made = calibrate(found, rightness(found.cluster, labels, True), labels, fold)
     assert made is not None
     assert made.curve.error < 0.02
     assert made.raw_error > 0.1
@@ -130,7 +126,62 @@ def test_probabilities_that_are_off_are_calibrated() -> None:
     assert np.abs(confidence[left] - expected).mean() < 0.03
     again = Confidence.from_json(made.to_json())
     np.testing.assert_array_equal(again.of(found), confidence)
-    assert calibrate(found, np.full(2 * pairs, -1), True, np.full(2 * pairs, -1)) is None
+    assert again.skill == made.skill > 0.3
+    unknown = np.full(2 * pairs, -1)
+    assert calibrate(found, np.full(2 * pairs, np.nan), unknown, unknown) is None
+
+
+def standing(entities: int, each: int, seed: int) -> tuple[Membership, np.ndarray]:
+    """Clusters of as many records, which all stand alike; and the entity of each."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(entities), each)
+    noise = [rng.normal(size=entities)[labels] for _ in range(5)]
+    log_odds = rng.normal(2, 2, entities)[labels]
+    size = np.full(len(labels), each)
+    p = 1 / (1 + np.exp(-log_odds))
+    rest, nearest, join, top, following = noise
+    return Membership(labels, size, rest, p, nearest, join, top, following), labels
+
+
+def test_many_records_of_few_entities_do_not_make_a_steep_function() -> None:
+    """What chance tells about 20 entities is not believed 100 times more than of 20 records."""
+    found, labels = standing(20, 100, seed=1)
+    right = np.where(np.random.default_rng(2).random(20) < 0.8, 1.0, 0.3)[labels]
+    made = calibrate(found, right, labels, labels % 3)
+    once = Membership(*(one[::100] for one in found))
+    once = once._replace(size=found.size[::100])
+    single = calibrate(once, right[::100], labels[::100], labels[::100] % 3)
+    assert made is not None
+    assert single is not None
+    np.testing.assert_allclose(made.together, single.together, atol=1e-3)
+    assert np.ptp(made.of(found)) < 0.5
+    assert made.of(found).mean() == pytest.approx(right.mean(), abs=0.02)
+
+
+def test_confidence_never_falls_with_the_probability_of_the_pairs() -> None:
+    found, labels = standing(500, 3, seed=3)
+    made = calibrate(found, 1 - found.probability, labels, labels % 3)
+    assert made is not None
+    assert made.together[1] == 0
+    truly = (np.random.default_rng(4).random(500) < found.probability[::3])[labels]
+    made = calibrate(found, truly.astype(float), labels, labels % 3)
+    assert made is not None
+    assert made.together[1] > 0.5
+    assert made.curve.error < 0.1
+    assert made.skill > 0.1
+
+
+def test_what_probabilities_tell_apart() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        p, y = rng.integers(0, 5, 30) / 4, rng.integers(0, 3, 30) / 2
+        higher = (p[:, None] > p) + (p[:, None] == p) / 2
+        pairs = y[:, None] * (1 - y)
+        assert auc(p, y) == pytest.approx((pairs * higher).sum() / pairs.sum())
+        skill = 1 - ((p - y) ** 2).mean() / ((0.3 - y) ** 2).mean()
+        assert brier_skill(p, y, 0.3) == pytest.approx(skill)
+    assert np.isnan(auc(p, np.ones(30)))
+    assert np.isnan(brier_skill(p, np.ones(30), 1.0))
 
 
 def test_damaged_confidence_is_refused() -> None:
