@@ -51,6 +51,19 @@ def encode_labels(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
     return labels, tuple(codes)
 
 
+def encode_known(
+    values: Sequence[str | None],
+) -> tuple[IntArray, tuple[str, ...], npt.NDArray[np.bool_] | None]:
+    """Codes and names as `encode_labels`, and which points are strangers, labelled ``None``.
+
+    >>> encode_known(["b", None, "b"])
+    (array([0, 1, 0]), ('b', '(unlabelled 1)'), array([False,  True, False]))
+    """
+    marks = np.array([value is None for value in values], bool)
+    named = [f"(unlabelled {k})" if value is None else value for k, value in enumerate(values)]
+    return *encode_labels(named), marks if marks.any() else None
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """A set of points that is clustered on its own, with its true clusters.

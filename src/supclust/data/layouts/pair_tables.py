@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from supclust.data.block import (
     Dataset,
     FloatArray,
     IntArray,
+    encode_known,
     encode_labels,
     n_pairs,
 )
@@ -38,6 +40,7 @@ def read_pair_table(
     name: str = "pairs",
     features: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    labelled: Literal["all", "complete"] = "all",
 ) -> Dataset:
     """Read pair features and labels from two tables (CSV, TSV or Parquet, with headers).
 
@@ -47,20 +50,22 @@ def read_pair_table(
         name: Name of the data set.
         features: Feature columns; default: every other column of the pairs that holds numbers.
         ignore: Columns of the pairs that are not to be read at all.
+        labelled: ``all``: every point has a label. ``complete``: the labelled clusters are
+            complete, so points without a label are in other clusters, which are not known.
     """
     pairs, points = read_table(path).without(features, ignore), read_table(labels)
     pairs.require("id_a", "id_b", *(features or ()))
     by_block = "block" in pairs.columns
     points.require("id", "label", *(["block"] if by_block else []))
     chosen, notes = pairs.feature_names(SPECIAL, features)
-    clusters = _clusters(points, by_block)
+    clusters = _clusters(points, by_block, labelled == "complete")
     values = pairs.numbers(chosen, ignorable=not features).astype(np.float32)
     unknown = f"has no label in {points.path}"
     blocks = []
     for block, ordered in _features_by_block(pairs, clusters, values, unknown):
         ids, known = tuple(clusters[block]), list(clusters[block].values())
-        codes, names = encode_labels(known)
-        blocks.append(Block(block, ids, codes, "pairs", ordered, names))
+        codes, names, strangers = encode_known(known)
+        blocks.append(Block(block, ids, codes, "pairs", ordered, names, strangers=strangers))
     return Dataset(
         name=name,
         kind="pairs",
@@ -130,11 +135,12 @@ def _blocks(table: Table) -> list[str]:
     return table.texts("block") if "block" in table.columns else [ONE_BLOCK] * table.n
 
 
-def _clusters(points: Table, by_block: bool) -> dict[str, dict[str, str]]:
-    """Cluster of every point of every block, in the order of the file."""
+def _clusters(points: Table, by_block: bool, complete: bool) -> dict[str, dict[str, str | None]]:
+    """Cluster of every point of every block, in the order of the file; ``None``: a stranger."""
     blocks = _blocks(points) if by_block else [ONE_BLOCK] * points.n
-    clusters: dict[str, dict[str, str]] = {}
-    rows = zip(blocks, points.texts("id"), points.texts("label"), strict=True)
+    clusters: dict[str, dict[str, str | None]] = {}
+    labels = points.texts_or_none("label") if complete else points.texts("label")
+    rows = zip(blocks, points.texts("id"), labels, strict=True)
     for row, (block, id, cluster) in enumerate(rows):
         if id in clusters.setdefault(block, {}):
             raise points.error(f"id {id!r} is repeated in block {block!r}", row)

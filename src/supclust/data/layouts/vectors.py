@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from supclust.data.block import Block, Dataset, FloatArray, Source, encode_labels
+from supclust.data.block import Block, Dataset, FloatArray, Source, encode_known, encode_labels
 from supclust.data.errors import DataError, require_file
 from supclust.data.files import load_npz
 from supclust.data.tables.numeric_text import (
@@ -138,11 +138,7 @@ def vector_dataset(
     made = []
     for code, block_name in enumerate(block_names):
         rows = np.flatnonzero(codes == code).tolist()
-        known = [labels[row] for row in rows]
-        marks = np.array([label is None for label in known])
-        local, clusters = encode_labels(
-            [f"(unlabelled {k})" if one is None else one for k, one in enumerate(known)]
-        )
+        local, clusters, strangers = encode_known([labels[row] for row in rows])
         made.append(
             Block(
                 block_name,
@@ -151,7 +147,7 @@ def vector_dataset(
                 "vectors",
                 points[rows],
                 clusters,
-                strangers=marks if marks.any() else None,
+                strangers=strangers,
             )
         )
     return Dataset(

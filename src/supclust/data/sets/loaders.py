@@ -146,6 +146,7 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Loader:
 
     if path.is_dir():
         named = [key for key in ("labels", "features", "ignore") if options[key]]
+        named += ["labelled"] if options["labelled"] == "complete" else []
         if named:
             raise DataError(
                 f"dataset.{named[0]} belongs to a table of pairs; block folders have no column "
@@ -165,6 +166,6 @@ def own_pairs(path: Path, options: Mapping[str, Any]) -> Loader:
         pair_tables.VERSION,
         [path, labels],
         lambda: pair_tables.read_pair_table(
-            path, labels, features=options["features"], ignore=options["ignore"]
+            path, labels, **{key: options[key] for key in ("features", "ignore", "labelled")}
         ),
     )

@@ -16,7 +16,7 @@ options of the set, which are those of ``conf/dataset/<name>.yaml``:
     aminer                    names, seed
     gum_coref                 entity_types
     vectors                   label, block, id, features, ignore, labelled
-    pairs                     labels, features, ignore, flag
+    pairs                     labels, features, ignore, flag, labelled
 
 ``load_dataset(name, ...)`` calls ``SPECS[name](...)``. To add a set, write a `DatasetSpec`; another
 package names its own by ``_target_``, and may put it into ``SPECS``.
@@ -175,7 +175,7 @@ pairs = DatasetSpec(
     "your own pair features: block folders, or a table and dataset.labels=FILE",
     None,
     loaders.own_pairs,
-    {"labels": None, "features": None, "ignore": None, "flag": True},
+    {"labels": None, "features": None, "ignore": None, "flag": True, "labelled": "all"},
 )
 
 SPECS: dict[str, DatasetSpec] = {

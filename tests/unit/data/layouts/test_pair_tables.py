@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from supclust.data import DataError
+from supclust.data import DataError, load_dataset
 from supclust.data.layouts.pair_tables import read_pair_table
 
 LABELS = pd.DataFrame({"block": list("ppppqq"), "id": list("abcdab"), "label": list("xxyzxx")})
@@ -80,3 +80,14 @@ def test_mistakes_are_reported(tmp_path):
     holes.loc[2, "size"] = None
     with pytest.raises(DataError, match=r"pairs.csv:4: column 'size' must be finite"):
         read(tmp_path, holes)
+
+
+def test_points_without_a_label_are_strangers_where_clusters_are_complete(tmp_path):
+    labels = LABELS.assign(label=["x", "x", None, None, "x", "x"])
+    with pytest.raises(DataError, match="column 'label' is empty"):
+        read(tmp_path, pairs(), labels)
+    first, second = read(tmp_path, pairs(), labels, labelled="complete").blocks
+    assert first.known_labels.tolist() == [0, 0, -1, -1] and first.n_clusters == 3
+    assert second.strangers is None
+    with pytest.raises(DataError, match=r"dataset\.labelled belongs to a table of pairs"):
+        load_dataset("pairs", path=tmp_path, labelled="complete")
