@@ -80,7 +80,7 @@ def fit_splits(
     name = closed_form_start(options, kind, d)
     if name is not None:
         start = time.perf_counter()
-        fits = fit_best(parts, options, name, trainer=trainer, ckpt_path=ckpt_path)
+        fits = fit_best(parts, options, name, splits=splits, trainer=trainer, ckpt_path=ckpt_path)
         seconds = time.perf_counter() - start
         spec = spec_of_name(name, kind, d)
         return [
@@ -234,7 +234,7 @@ def _best_model(
     seconds: float,
 ) -> TrainedModel:
     """The model of one split that was fitted by the recipe ``best``."""
-    history = fit.objective.history if fit.objective else []
+    history = fit.objective.history[: fit.epochs] if fit.objective else []
     record = {
         "split": split,
         "epochs": fit.epochs,

@@ -11,9 +11,14 @@ import torch
 
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
-from supclust.model.best.guard import smaller
+from supclust.model.best import fitting
+from supclust.model.best.guard import CLOSED, FREE, TRAINED, _verdict, smaller
+from supclust.model.best.starts import Start
+from supclust.model.best.training import may_train_freely
 from supclust.model.evaluate import evaluate
 from supclust.model.fit import FitOptions, fit_model, fit_splits
+from supclust.model.recipe import BEST as BESTS
+from supclust.model.recipe import DEFAULTS
 from supclust.model.selection import Comparison, Fold, compare, deal, guard_folds, halvings, pooled
 from supclust.model.trained import TrainedModel
 from supclust.objectives.closed_form import closed_form_maps
@@ -85,6 +90,54 @@ def test_a_split_comes_out_as_if_it_were_alone(kind: str) -> None:
     assert together[1].record["alpha"] == pytest.approx(alone.record["alpha"], rel=1e-6)
     for name, array in alone.weights.items():
         np.testing.assert_allclose(together[1].weights[name], array, rtol=1e-6, atol=1e-8)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The defaults of both trainings of pairs with few epochs."""
+    monkeypatch.setitem(DEFAULTS["pairs"], "max_epochs", 4)
+    monkeypatch.setitem(BESTS, "max_epochs", 4)
+
+
+def test_pairs_of_few_blocks_may_be_trained_as_in_the_paper(
+    short: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = overlapping_parts("pairs", 2)
+    best = FitOptions(recipe_name="best", precision=64)
+    (alone,) = fit_splits(parts[1:], NAMES, best, splits=(1,))
+    assert alone.record["guard"]["scores"].keys() == {CLOSED, TRAINED, FREE}
+    together = fit_splits(parts, NAMES, best, splits=(0, 1))
+    assert together[1].record["guard"]["scores"] == pytest.approx(alone.record["guard"]["scores"])
+
+    verdict = {"shipped": FREE}
+    monkeypatch.setattr(fitting, "guard", lambda starts, *_: [verdict for _ in starts])
+    found = fit_splits(parts, NAMES, best, splits=(0, 1))
+    expected = fit_splits(parts, NAMES, FitOptions(precision=64), splits=(0, 1))
+    for one, other in zip(found, expected, strict=True):
+        assert one.record["alpha"] == other.record["alpha"] and one.record["epochs"] == 4
+        for name, array in other.weights.items():
+            np.testing.assert_array_equal(one.weights[name], array)
+
+
+def test_settings_that_are_given_are_the_only_training(short: None) -> None:
+    parts = overlapping_parts("pairs", 1)
+    assert may_train_freely(parts, FitOptions(recipe_name="best"))
+    assert not may_train_freely(parts, FitOptions(recipe_name="best", recipe={"lr": 0.5}))
+    assert not may_train_freely(overlapping_parts("vectors", 1), FitOptions(recipe_name="best"))
+    many = DatasetSplit(parts[0].train * 30, parts[0].dev, ())
+    assert not may_train_freely([many], FitOptions(recipe_name="best"))
+
+
+def test_the_better_training_is_compared_with_the_closed_form() -> None:
+    closed, worse, better = [1.0, 1.1, 0.9], [0.2, 0.3, 0.2], [0.9, 1.2, 0.9]
+    pairs = Start("logistic", 0.0)
+    for free, trained, best in ((better, worse, FREE), (worse, better, TRAINED)):
+        found = _verdict(pairs, {CLOSED: closed, TRAINED: trained, FREE: free})
+        assert found["shipped"] == best and found["trained"] == pytest.approx(1.0)
+    found = _verdict(pairs, {CLOSED: closed, TRAINED: worse, FREE: worse})
+    assert found["shipped"] == CLOSED and found["difference"] < -0.7
+    assert _verdict(Start("KISS", 0.0), {CLOSED: closed, TRAINED: better})["shipped"] == CLOSED
+    assert _verdict(pairs, {CLOSED: []})["shipped"] == TRAINED  # nothing was compared
 
 
 def test_the_cut_is_chosen_on_train_and_dev_and_the_record_is_plain() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
+from threadpoolctl import threadpool_limits
 
 from supclust.data.block import Block, Kind
 from supclust.data.splits import DatasetSplit
@@ -43,6 +44,7 @@ random values it has nothing to learn from."""
 Fit = Callable[[Sequence[DatasetSplit], Sequence[str], FitOptions], list[TrainedModel]]
 
 
+@threadpool_limits.wrap(limits=1)  # folds are small: several threads spin-wait for each other
 def choose_dissimilarity(
     train: Sequence[Block],
     dev: Sequence[Block],

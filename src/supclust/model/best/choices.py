@@ -42,7 +42,7 @@ def dissimilarity_lines(record: Mapping[str, Any]) -> list[str]:
 
 
 def guard_lines(record: Mapping[str, Any]) -> list[str]:
-    """Which of closed form and trained the model is, and what that rests on; none: not compared.
+    """Which of the candidates the model is, and what that rests on; none: not compared.
 
     >>> guard = {"shipped": "closed form", "folds": 4, "difference": -0.01, "standard_error": 0.002}
     >>> guard_lines({"start": "whitening", "guard": guard})
@@ -51,7 +51,9 @@ def guard_lines(record: Mapping[str, Any]) -> list[str]:
     guard = record.get("guard")
     if not guard:
         return []
-    text = f"shipped: {guard['shipped']} ({record['start']})"
+    text = f"shipped: {guard['shipped']}"
+    if guard["shipped"] in ("closed form", "trained"):  # from it
+        text += f" ({record['start']})"
     if guard["difference"] is None:
         return [f"{text}; too few clusters to compare it with training"]
     error = guard["standard_error"]

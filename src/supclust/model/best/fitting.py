@@ -9,7 +9,7 @@ from typing import Any
 import pytorch_lightning as pl
 
 from supclust.data.splits import DatasetSplit
-from supclust.model.best.guard import guard
+from supclust.model.best.guard import FREE, TRAINED, guard
 from supclust.model.best.starts import (
     Weights,
     best_map,
@@ -17,7 +17,7 @@ from supclust.model.best.starts import (
     start_with_alpha,
     weights_of_start,
 )
-from supclust.model.best.training import train_from
+from supclust.model.best.training import train_freely, train_from
 from supclust.model.options import FitOptions
 from supclust.model.stacked import out_of_fold, stacked_weights, with_logit
 from supclust.objectives import Objective
@@ -42,6 +42,7 @@ def fit_best(
     options: FitOptions,
     dissimilarity: str,
     *,
+    splits: Sequence[int] = (0,),
     trainer: pl.Trainer | None = None,
     ckpt_path: str | None = None,
 ) -> list[BestFit]:
@@ -51,35 +52,38 @@ def fit_best(
         parts: training and dev blocks of every split.
         options: objective, settings and seed.
         dissimilarity: ``mahalanobis``, ``linear`` or ``stacked``.
-        trainer: for the training of the splits that are trained.
+        splits: number of every split, which initial values at random depend on.
+        trainer: for the training of the splits that are trained from their start.
         ckpt_path: of a checkpoint of that training.
     """
     if dissimilarity == "stacked":
         return [_fit_stacked(part, options) for part in parts]
     choose = best_map if dissimilarity == "mahalanobis" else logistic_start
     starts = [choose(part, options.seed) for part in parts]
-    verdicts = guard(starts, parts, options)
+    verdicts = guard(starts, parts, options, splits)
     fitted = [start.fit(part.train) for start, part in zip(starts, parts, strict=True)]
     models = [
         BestFit(weights_of_start(closed), start.alpha, 0, {"start": start.name, "guard": verdict})
         for start, closed, verdict in zip(starts, fitted, verdicts, strict=True)
     ]
-    chosen = [i for i, verdict in enumerate(verdicts) if verdict["shipped"] == "trained"]
-    if chosen:
-        training = train_from(
-            [fitted[i] for i in chosen],
-            [parts[i] for i in chosen],
-            [starts[i].alpha for i in chosen],
-            options,
-            trainer=trainer,
-            ckpt_path=ckpt_path,
-        )
+    for name in (TRAINED, FREE):
+        chosen = [i for i, verdict in enumerate(verdicts) if verdict["shipped"] == name]
+        if not chosen:
+            continue
+        own = [parts[i] for i in chosen]
+        if name == FREE:
+            training = train_freely(own, options, [splits[i] for i in chosen])
+        else:
+            closed, alphas = [fitted[i] for i in chosen], [starts[i].alpha for i in chosen]
+            training = train_from(
+                closed, own, alphas, options, trainer=trainer, ckpt_path=ckpt_path
+            )
         for place, i in enumerate(chosen):
             models[i] = replace(
                 models[i],
                 weights=training.weights(place),
                 alpha=training.alpha(place, parts[i]),
-                epochs=len(training.objective.history),
+                epochs=training.epochs(place),
                 objective=training.objective,
                 position=place,
             )
@@ -94,7 +98,7 @@ def _fit_stacked(part: DatasetSplit, options: FitOptions) -> BestFit:
     dev = [with_logit(block, booster.predict_raw(pair_features(block))) for block in part.dev]
     stage = DatasetSplit(tuple(train), tuple(dev), ())
     start = start_with_alpha("logit", stage)
-    (verdict,) = guard([start], [stage], options)
+    (verdict,) = guard([start], [stage], options, (0,))
     fitted = start.fit(train)
     linear, alpha, training = weights_of_start(fitted), start.alpha, None
     if verdict["shipped"] == "trained":

@@ -1,9 +1,12 @@
-"""The guard of ``recipe=best``: closed form or trained, by scores on held-out clusters."""
+"""The guard of ``recipe=best``: closed form or trained, by scores on held-out clusters.
+
+Pair features can be trained in two ways: from the closed form, or as in the paper.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,13 @@ import numpy as np
 from supclust.data.block import Block, Kind
 from supclust.data.splits import DatasetSplit
 from supclust.model.best.starts import Start, square_of
-from supclust.model.best.training import train_from
+from supclust.model.best.training import may_train_freely, train_freely, train_from
 from supclust.model.options import FitOptions
 from supclust.model.selection import Fold, compare, guard_folds, sampled, score_trees
 
+CLOSED, TRAINED, FREE = "closed form", "trained", "trained from random values"
+"""The candidates."""
+MOST_FOLDS = 10  # of one split
 GUARD_ENTRIES: dict[Kind, int] = {"vectors": 200_000, "pairs": 600_000}
 """Of the matrices of either side of a fold that compares trained with closed form."""
 GUARD_POINTS: dict[Kind, int] = {"vectors": 300, "pairs": 600}
@@ -22,56 +28,72 @@ GUARD_POINTS: dict[Kind, int] = {"vectors": 300, "pairs": 600}
 
 
 def guard(
-    starts: Sequence[Start], parts: Sequence[DatasetSplit], options: FitOptions
+    starts: Sequence[Start],
+    parts: Sequence[DatasetSplit],
+    options: FitOptions,
+    splits: Sequence[int],
 ) -> list[dict[str, Any]]:
-    """For every split, which of closed form and trained to ship, and the scores it rests on."""
+    """For every split, which candidate to ship, and the scores it rests on.
+
+    Args:
+        starts: in closed form, one per split.
+        parts: training and dev blocks of every split; all of them are dealt out into folds.
+        options: objective, settings and seed.
+        splits: number of every split.
+    """
     folds = [
         [smaller(fold) for fold in guard_folds(part.train, part.dev, options.seed)]
         for part in parts
     ]
     units = [(i, fold) for i, own in enumerate(folds) for fold in own]
     fitted = [starts[i].fit(fold.fit) for i, fold in units]
-    scores: list[tuple[list[float], list[float]]] = [([], []) for _ in parts]
+    scores: list[dict[str, list[float]]] = [{CLOSED: []} for _ in parts]
     if units:
-        training = train_from(
-            fitted,
-            [DatasetSplit(fold.fit, (), ()) for _, fold in units],
-            [starts[i].alpha for i, _ in units],
-            options,
-        )
+        sides = [DatasetSplit(fold.fit, (), ()) for _, fold in units]
+        trainings = {
+            TRAINED: train_from(fitted, sides, [starts[i].alpha for i, _ in units], options)
+        }
+        if starts[0].name == "logistic" and may_train_freely(parts, options):
+            numbers = [
+                splits[i] * MOST_FOLDS + k for i, own in enumerate(folds) for k in range(len(own))
+            ]
+            trainings[FREE] = train_freely(sides, options, numbers)
         for place, (i, fold) in enumerate(units):
             blocks = [block for block in fold.held_out if block.n > 1]
             labels = [block.known_labels for block in blocks]
-            trained = training.fitted(place)
-            alpha = training.alpha(place, DatasetSplit(fold.fit, (), ()))
-            for side, (form, a) in enumerate([(fitted[place], starts[i].alpha), (trained, alpha)]):
+            models = {CLOSED: (fitted[place], starts[i].alpha)}
+            for name, training in trainings.items():
+                models[name] = training.fitted(place), training.alpha(place, sides[place])
+            for name, (form, alpha) in models.items():
                 squares = [square_of(form, block) for block in blocks]
-                scores[i][side].append(score_trees(squares, labels, a))
-    return [_verdict(start, *both) for start, both in zip(starts, scores, strict=True)]
+                scores[i].setdefault(name, []).append(score_trees(squares, labels, alpha))
+    return [_verdict(start, own) for start, own in zip(starts, scores, strict=True)]
 
 
-def _verdict(start: Start, closed: list[float], trained: list[float]) -> dict[str, Any]:
+def _verdict(start: Start, scores: Mapping[str, list[float]]) -> dict[str, Any]:
     """Few weights (pairs): trained unless clearly worse. A whole map: only if clearly better.
 
     The linear stage on boosted trees: if it is better, because the trees are a model of their own.
+    Of two ways of training, the one with the better scores.
     """
+    means = {name: float(np.mean(values)) for name, values in scores.items() if values}
+    best = max(means.keys() - {CLOSED}, key=lambda name: (means[name], name), default=TRAINED)
+    closed, trained = scores[CLOSED], scores.get(best, [])
     if start.name == "logistic":
         result = compare(closed, trained)
-        ship = "closed form" if result.is_clear else "trained"
-    elif start.name == "logit":
-        result = compare(trained, closed)
-        ship = "trained" if result.mean > 0 else "closed form"
+        ship = CLOSED if result.is_clear else best
     else:
         result = compare(trained, closed)
-        ship = "trained" if result.is_clear else "closed form"
-    ahead = float(np.mean(trained) - np.mean(closed)) if trained else None
+        better = result.mean > 0 if start.name == "logit" else result.is_clear
+        ship = best if better else CLOSED
     return {
         "shipped": ship,
         "folds": result.folds,
-        "closed_form": float(np.mean(closed)) if closed else None,
-        "trained": float(np.mean(trained)) if trained else None,
-        "difference": ahead,
+        "closed_form": means.get(CLOSED),
+        "trained": means.get(best),
+        "difference": means[best] - means[CLOSED] if means else None,
         "standard_error": None if math.isinf(result.error) else result.error,
+        "scores": means,
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
+from threadpoolctl import threadpool_limits
 
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
@@ -49,6 +50,7 @@ class Start:
         return closed_form_maps(blocks)[self.name]
 
 
+@threadpool_limits.wrap(limits=1)  # small matrices: several threads spin-wait for each other
 def best_map(part: DatasetSplit, seed: int) -> Start:
     """The map and alpha with the best trees of held-out clusters."""
     scores: dict[str, NDArray[np.float64]] = {}

@@ -1,9 +1,13 @@
-"""Training of ``recipe=best``: from a start in closed form, with a penalty on the distance."""
+"""Training of ``recipe=best``: from a start in closed form, with a penalty on the distance.
+
+Or, for pair features, as in the paper: from random values, without that penalty.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +20,20 @@ from supclust.data.block import Kind
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.from_start import LinearFromStart, MapFromStart
+from supclust.dissimilarity.linear import LinearPair
 from supclust.hac import linkages
 from supclust.model.best.starts import Fitted, Weights, square_of
-from supclust.model.options import FitOptions, objective_factory, step_unit
+from supclust.model.options import FitOptions, build_objective, objective_factory, step_unit
 from supclust.model.recipe import complete_recipe, make_recipe
 from supclust.model.selection import ALPHAS, sampled, score_grid
+from supclust.model.spec import weights_of
 from supclust.objectives import Objective, quiet_trainer
 from supclust.objectives.closed_form import LinearScore
 
 STEEPEST = 60.0  # a learned alpha starts from a finite number
-PAIR_MARGIN = 0.5
+FEW_BLOCKS = 20
+"""Of a logistic regression that may be a poor start; of more blocks, training freely takes long."""
+PAIR_MARGIN = 2.0  # of scores with standard deviation 1
 
 
 class Training:
@@ -37,7 +45,8 @@ class Training:
     def weights(self, place: int) -> Weights:
         """Of a `Mahalanobis` or `LinearPair`."""
         module: Any = self.objective.dissimilarity
-        weights: Weights = module.weights(place)
+        plain = isinstance(module, LinearPair)
+        weights: Weights = weights_of(module, place) if plain else module.weights(place)
         return weights
 
     def fitted(self, place: int) -> Fitted:
@@ -45,9 +54,13 @@ class Training:
         weights = self.weights(place)
         if isinstance(self.objective.dissimilarity, MapFromStart):
             return weights["weight"].astype(np.float64)
-        weight = weights["weight"].astype(np.float64)
+        weight = weights["average_weight"].astype(np.float64)
         plain = np.zeros_like(weight), np.ones_like(weight)
-        return LinearScore(weight, float(weights["bias"]), *plain)
+        return LinearScore(weight, float(weights["average_bias"]), *plain)
+
+    def epochs(self, place: int) -> int:
+        """How many there were before the split stopped."""
+        return int(self.objective.stopping.epochs[place])
 
     def alpha(self, place: int, part: DatasetSplit) -> float:
         """The learned one; for other objectives the best of the grid."""
@@ -84,13 +97,53 @@ def train_from(
         finite = np.clip(np.asarray(alphas), -STEEPEST, STEEPEST)
         with torch.no_grad():
             objective.alpha.copy_(torch.as_tensor(finite))
-    unit = step_unit(objective, settings)
-    data = BlockDataModule(parts, numbers, seed=options.seed, step_unit=unit, dtype=options.dtype)
-    trainer = trainer or quiet_trainer(
-        settings["max_epochs"], accelerator=options.accelerator, devices=1
-    )
+    trainer = trainer or _trainer(settings, options)
+    data = _data(objective, parts, settings, options)
     trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
     return Training(objective.cpu())
+
+
+def may_train_freely(parts: Sequence[DatasetSplit], options: FitOptions) -> bool:
+    """Whether `train_freely` is a candidate: for pair features of few blocks, by default.
+
+    Settings that differ from the defaults describe the training that is asked for.
+    """
+    kind, blocks = parts[0].train[0].kind, len(parts[0].train) + len(parts[0].dev)
+    given, usual = (complete_recipe(kind, r, "best") for r in (options.recipe, {}))
+    return kind == "pairs" and blocks <= FEW_BLOCKS and given == usual
+
+
+def train_freely(
+    parts: Sequence[DatasetSplit], options: FitOptions, numbers: Sequence[int]
+) -> Training:
+    """Train a linear model of pairs as the paper does: from random values, weights averaged.
+
+    Args:
+        parts: as for `train_from`.
+        options: objective and seed; the settings are the defaults of ``recipe=paper``.
+        numbers: of the parts; initial values and order of steps depend on them.
+    """
+    plain = replace(options, recipe={}, recipe_name="paper", dissimilarity="linear")
+    objective, settings = build_objective(plain, parts, numbers)
+    data = _data(objective, parts, settings, options)
+    _trainer(settings, options).fit(objective, datamodule=data)
+    return Training(objective.cpu())
+
+
+def _trainer(settings: Mapping[str, Any], options: FitOptions) -> pl.Trainer:
+    return quiet_trainer(settings["max_epochs"], accelerator=options.accelerator, devices=1)
+
+
+def _data(
+    objective: Objective,
+    parts: Sequence[DatasetSplit],
+    settings: Mapping[str, Any],
+    options: FitOptions,
+) -> BlockDataModule:
+    unit = step_unit(objective, settings)
+    return BlockDataModule(
+        parts, objective.splits, seed=options.seed, step_unit=unit, dtype=options.dtype
+    )
 
 
 def _module(
