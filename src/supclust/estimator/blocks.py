@@ -94,6 +94,11 @@ def label_codes(y: Any, n: int) -> IntArray:
     >>> label_codes(["x", None, "y", "x"], 4)
     array([ 0, -1,  1,  0])
     """
+    if y is None:
+        raise ValueError(
+            "SupervisedHAC requires y to be passed, but the target y is None: it learns from "
+            "known clusters. Without any, use ExpLinkClustering."
+        )
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.cluster.flat import Links, label_points, label_records
-from supclust.cluster.frame import block_column, frame_features
+from supclust.cluster.frame import block_column, frame_features, is_frame
 from supclust.cluster.pairs import label_pairs
+from supclust.cut.counts import labelled_pair_counts
 from supclust.cut.rule import Cut
 from supclust.data.block import FloatArray, IntArray
-from supclust.estimator.blocks import Blocks, rows_by_group
+from supclust.estimator.blocks import Blocks, read_blocks, rows_by_group
 from supclust.hac.graph.constraints import check_pairs, links_by_block
+from supclust.metrics.pairwise import PairCounts, pooled_scores, scores_from_counts
 from supclust.model.trained import TrainedModel
 
 
@@ -50,6 +52,22 @@ def clusters(
     for rows, offset in zip(blocks.rows, np.cumsum(counts) - counts, strict=True):
         labels[rows] += offset
     return labels
+
+
+def pairwise_f1(blocks: Blocks, codes: IntArray, predicted: IntArray, *, others: bool) -> float:
+    """Pairwise F1, pair counts pooled over blocks.
+
+    Args:
+        blocks: of the input.
+        codes: (n,) true clusters, -1 where unlabelled.
+        predicted: (n,) clusters.
+        others: whether unlabelled rows are of other clusters; else they are not counted.
+    """
+    if others:
+        counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in blocks.rows]
+        return scores_from_counts(PairCounts(*map(sum, zip(*counts, strict=True)))).f1
+    labelled = [rows[codes[rows] >= 0] for rows in blocks.rows]
+    return pooled_scores((codes[rows], predicted[rows]) for rows in labelled if len(rows)).f1
 
 
 def links_of(blocks: Blocks, must_link: ArrayLike | None, cannot_link: ArrayLike | None) -> Links:
@@ -99,6 +117,13 @@ def _label(
         for i, k in enumerate(chosen)
     ]
     return np.concatenate(parts), np.array([int(part.max()) + 1 for part in parts])
+
+
+def read_new_blocks(estimator: Any, X: Any, groups: Any) -> Blocks:
+    """The blocks of X for a fitted estimator: of a data frame, if its model compares records."""
+    if estimator.model_.records is not None and is_frame(X):
+        return read_frame(estimator.model_, X, groups)
+    return read_blocks(estimator, X, groups, reset=False)
 
 
 def read_frame(model: TrainedModel, frame: Any, groups: Any) -> Blocks:

@@ -1,4 +1,4 @@
-"""What `SupervisedHAC.fit` determines before training: seed, held-out data, options, names."""
+"""Around the training of `SupervisedHAC`: seed, held-out data, options, and what is saved."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from supclust.schema import check
 
 if TYPE_CHECKING:
     from supclust.model.fit import FitOptions
+    from supclust.model.trained import TrainedModel
 
 SAVED = ("dev_fraction", "cut", "unlabelled", "max_epochs", "lr", "weight_decay", "alpha_lr",
          "recipe", "precision", "accelerator", "random_state", "verbose")  # fmt: skip
@@ -115,8 +116,22 @@ def feature_names(estimator: Any, d: int) -> tuple[str, ...]:
     return complete
 
 
-def saved_parameters(estimator: Any, alpha: float) -> dict[str, Any]:
-    """Parameters of an estimator that a folder can hold; a linkage given as alpha is its number."""
+def epoch_callbacks(verbose: int) -> list[Any]:
+    """Callbacks that print the losses every 25 // ``verbose`` epochs; none for 0."""
+    if not verbose:
+        return []
+    from supclust.experiment.progress import epoch_lines
+
+    return [epoch_lines(max(1, 25 // int(verbose)))]
+
+
+def saved_facts(estimator: Any, alpha: float) -> dict[str, Any]:
+    """What a model's record says about a fitted estimator: its columns and parameters.
+
+    Args:
+        estimator: fitted.
+        alpha: of the linkage; saved where the linkage was not given by name.
+    """
     values = {name: getattr(estimator, name) for name in SAVED}
     if isinstance(estimator.recipe, Mapping):
         values["recipe"] = dict(estimator.recipe)
@@ -125,4 +140,23 @@ def saved_parameters(estimator: Any, alpha: float) -> dict[str, Any]:
     values["linkage"] = estimator.linkage if isinstance(estimator.linkage, str) else alpha
     if isinstance(estimator.dissimilarity, str):
         values["dissimilarity"] = estimator.dissimilarity
-    return {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
+    columns = getattr(estimator, "feature_names_in_", None)
+    return {
+        "n_features_in": getattr(estimator, "n_features_in_", None),
+        "feature_names_in": None if columns is None else list(columns),
+        "estimator": {k: v.item() if isinstance(v, np.generic) else v for k, v in values.items()},
+    }
+
+
+def loaded_facts(model: TrainedModel) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters of the estimator of a model, and the attributes that describe its columns."""
+    saved = model.record.get("estimator") or {}
+    parameters = {"linkage": model.linkage, "feature_names": list(model.feature_names), **saved}
+    columns: dict[str, Any] = {}
+    default = len(model.feature_names) if model.kind == "vectors" else None
+    n = model.record.get("n_features_in", default)
+    if n is not None:
+        columns["n_features_in_"] = int(n)
+    if model.record.get("feature_names_in"):
+        columns["feature_names_in_"] = np.array(model.record["feature_names_in"], dtype=object)
+    return parameters, columns

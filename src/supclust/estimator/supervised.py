@@ -7,26 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from supclust._lazy import extras_explained
-from supclust.cluster.frame import is_frame
-from supclust.cut.counts import labelled_pair_counts
 from supclust.data.block import IntArray
-from supclust.estimator.blocks import Blocks, label_codes, read_blocks
-from supclust.estimator.prediction import clusters, links_of, read_frame
+from supclust.estimator.blocks import label_codes, read_blocks
+from supclust.estimator.prediction import clusters, links_of, pairwise_f1, read_new_blocks
 from supclust.estimator.preparation import (
+    epoch_callbacks,
     feature_names,
     fit_options,
-    saved_parameters,
+    loaded_facts,
+    saved_facts,
     seed_of,
     train_and_dev,
 )
 from supclust.hac.tree import Floats
-from supclust.metrics.pairwise import PairCounts, pooled_scores, scores_from_counts
 
 if TYPE_CHECKING:
     from supclust.dissimilarity import Dissimilarity
@@ -105,7 +103,7 @@ class SupervisedHAC(BaseEstimator):
     # Under metadata routing groups go wherever they are given to (set_config in scikit-learn).
     __metadata_request__fit = {"groups": True}  # noqa: RUF012 - as scikit-learn reads it
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
-    # A pipeline's score insists that the last step has heard of weights; given any, it refuses.
+    # Pipeline.score asks for this name; None: weights that are given are an error.
     __metadata_request__score = {"groups": True, "sample_weight": None}  # noqa: RUF012
 
     def __init__(
@@ -172,11 +170,6 @@ class SupervisedHAC(BaseEstimator):
         with extras_explained():
             from supclust.model.fit import fit_model
 
-        if y is None:
-            raise ValueError(
-                "SupervisedHAC requires y to be passed, but the target y is None: it learns from "
-                "known clusters. Without any, use ExpLinkClustering."
-            )
         blocks = read_blocks(self, X, groups, reset=True)
         seed = seed_of(self.random_state)
         codes = label_codes(y, blocks.n)
@@ -184,14 +177,8 @@ class SupervisedHAC(BaseEstimator):
             blocks, codes, self.dev_fraction, dev_groups, seed, self.unlabelled
         )
         names, options = feature_names(self, train[0].d), fit_options(self, seed)
-        model = fit_model(train, dev, names, options, callbacks=self._callbacks())
-        columns = getattr(self, "feature_names_in_", None)
-        about = {
-            "n_features_in": getattr(self, "n_features_in_", None),
-            "feature_names_in": None if columns is None else list(columns),
-            "estimator": saved_parameters(self, model.alpha),
-        }
-        self._adopt(replace(model, record={**model.record, **about}))
+        model = fit_model(train, dev, names, options, callbacks=epoch_callbacks(self.verbose))
+        self._adopt(replace(model, record={**model.record, **saved_facts(self, model.alpha)}))
         return self
 
     def predict(
@@ -216,7 +203,7 @@ class SupervisedHAC(BaseEstimator):
             (n,) clusters, numbered from 0; no cluster spans two blocks.
         """
         check_is_fitted(self, "model_")
-        blocks = self._inputs(X, groups)
+        blocks = read_new_blocks(self, X, groups)
         links = links_of(blocks, must_link, cannot_link)
         return clusters(blocks, self.model_, self._own_height(), n_clusters, links)
 
@@ -247,14 +234,9 @@ class SupervisedHAC(BaseEstimator):
             groups: as in `fit`.
         """
         check_is_fitted(self, "model_")
-        inputs = self._inputs(X, groups)
-        codes = label_codes(y, inputs.n)
-        predicted = self.predict(X, groups)
-        if self.unlabelled == "other":
-            counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in inputs.rows]
-            return scores_from_counts(PairCounts(*map(sum, zip(*counts, strict=True)))).f1
-        labelled = [rows[codes[rows] >= 0] for rows in inputs.rows]
-        return pooled_scores((codes[rows], predicted[rows]) for rows in labelled if len(rows)).f1
+        blocks = read_new_blocks(self, X, groups)
+        codes, predicted = label_codes(y, blocks.n), self.predict(X, groups)
+        return pairwise_f1(blocks, codes, predicted, others=self.unlabelled == "other")
 
     def save(self, folder: str | Path) -> Path:
         """Write what was learned into a folder, without pickle and without a function ``pairs``."""
@@ -286,23 +268,13 @@ class SupervisedHAC(BaseEstimator):
         model = load(folder, linkage=linkage, dissimilarity=dissimilarity)
         if pairs is None and model.kind == "pairs":
             pairs = "precomputed"
-        saved = model.record.get("estimator") or {}
-        known = {name: value for name, value in saved.items() if name in cls().get_params()}
-        settings = {"linkage": model.linkage, "feature_names": list(model.feature_names), **known}
-        estimator = cls(model.objective, pairs=pairs, **settings)
-        columns = len(model.feature_names) if model.kind == "vectors" else None
-        columns = model.record.get("n_features_in", columns)
-        if columns is not None:
-            estimator.n_features_in_ = int(columns)
-        if model.record.get("feature_names_in"):
-            estimator.feature_names_in_ = np.array(model.record["feature_names_in"], dtype=object)
+        parameters, columns = loaded_facts(model)
+        known = {name: parameters[name] for name in parameters if name in cls().get_params()}
+        estimator = cls(model.objective, pairs=pairs, **known)
+        for name, value in columns.items():
+            setattr(estimator, name, value)
         estimator._adopt(model)
         return estimator
-
-    def _inputs(self, X: Any, groups: Any) -> Blocks:
-        if self.model_.records is not None and is_frame(X):
-            return read_frame(self.model_, X, groups)
-        return read_blocks(self, X, groups, reset=False)
 
     @property
     def dissimilarity_(self) -> Dissimilarity:
@@ -318,13 +290,6 @@ class SupervisedHAC(BaseEstimator):
     def _own_height(self) -> float | None:
         """The height that the user set in place of the model's cut; ``None`` if there is none."""
         return None if self.threshold_ == self.model_.threshold else float(self.threshold_)
-
-    def _callbacks(self) -> list[Any]:
-        if not self.verbose:
-            return []
-        from supclust.experiment.progress import epoch_lines
-
-        return [epoch_lines(max(1, 25 // int(self.verbose)))]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

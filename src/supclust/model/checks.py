@@ -1,4 +1,4 @@
-"""What ``model.json``, ``result.json`` and the weights must look like, to be read at all.
+"""What ``model.json``, ``result.json``, the weights and the features of a block must look like.
 
 Folders come from other machines, versions and people: a field that has another type, or weights of
 another shape than the features, would crash a reader, or make compiled code read beyond a row.
@@ -6,7 +6,7 @@ another shape than the features, would crash a reader, or make compiled code rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -136,6 +136,47 @@ DONE = {
     "seconds?": NonNegative,
 }
 """Further fields of a result whose status is done."""
+
+
+def block_features(
+    features: NDArray[Any], kind: str, names: Sequence[str]
+) -> NDArray[np.floating[Any]]:
+    """(n, d) points or (e, d) condensed pair features as finite floats; refuses everything else.
+
+    Args:
+        features: of one block; of pairs also (n, n, d), of which the upper triangle is read.
+        kind: ``vectors`` or ``pairs``.
+        names: of the d features.
+    """
+    d, shape = len(names), features.shape
+    wanted = f"(n, {d})" if kind == "vectors" else f"(n, n, {d}) or (n (n - 1) / 2, {d})"
+    square = kind == "pairs" and len(shape) == 3 and shape[0] == shape[1]
+    if not (len(shape) == 2 or square) or shape[-1] != d:
+        raise ValueError(
+            f"features of a block must have shape {wanted} for this model of {kind}; "
+            f"received {shape}. Its features are {', '.join(names[:8])}"
+            f"{', ...' if d > 8 else ''}."
+        )
+    if square:
+        features = features[np.triu_indices(shape[0], 1)]
+    elif kind == "pairs":
+        from supclust.hac.cpu.fill import points_of
+
+        points_of(len(features))  # refuses a number of rows that no block has
+    if features.dtype not in (np.float32, np.float64):
+        try:
+            features = features.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"features must be numbers; received {features.dtype} ({error}). "
+                "Convert text to numbers first."
+            ) from None
+    if not np.isfinite(features).all():
+        raise ValueError(
+            "features must be finite; received NaN or infinity. "
+            "Fill in or remove the rows that have missing values."
+        )
+    return features
 
 
 def wrong_in_result(result: Any) -> str | None:

@@ -7,6 +7,7 @@ not seen the block (out of fold by block). Nothing here imports torch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.boosting import Booster
-from supclust.data.block import Block
+from supclust.data.block import Block, Kind
 from supclust.objectives.baselines import boosted_pairs
 from supclust.objectives.closed_form import LinearScore, labelled_pairs, unit_score
 from supclust.objectives.closed_form import pair_features as pair_features
@@ -144,19 +145,20 @@ def stacked_scores(
     return scores.astype(weight.dtype)
 
 
-def stacked_contributions(
-    weights: Mapping[str, NDArray[Any]], features: NDArray[np.floating]
-) -> NDArray[np.float64]:
-    """(e, d + 1) what every feature adds to the dissimilarity, and the rest.
+def stacked_distances(
+    weights: Mapping[str, NDArray[Any]], features: NDArray[np.floating], kind: Kind
+) -> NDArray[np.floating]:
+    """(n, n) dissimilarities of one block, from (n, d) points or (e, d) condensed pair features."""
+    from scipy.spatial.distance import squareform
 
-    w_f x_f plus the share of the log odds that exact Shapley values (TreeSHAP) give to feature f.
-    A row adds up to `stacked_scores`.
-    """
-    weight = np.asarray(weights["average_weight"], np.float64)
-    parts: NDArray[np.float64] = weight[-1] * booster_of(weights).contributions(features)
-    parts[:, :-1] += features.astype(np.float64) * weight[:-1]
-    parts[:, -1] += float(weights["average_bias"])
-    return parts
+    if kind == "vectors":
+        i, j = np.triu_indices(len(features), 1)
+        n, features = len(features), np.abs(features[i] - features[j])
+    else:
+        n = (1 + math.isqrt(1 + 8 * len(features))) // 2
+    if n < 2:
+        return np.zeros((n, n), weights["average_weight"].dtype)
+    return np.asarray(squareform(stacked_scores(weights, features), checks=False))
 
 
 def booster_of(weights: Mapping[str, NDArray[Any]]) -> Booster:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from supclust._lazy import extras_explained
 from supclust.data.block import Kind
+from supclust.model.checks import block_features
 from supclust.model.spec import Weights, build_module, set_weights, spec_of_module, weights_of
 
 if TYPE_CHECKING:
@@ -178,9 +179,11 @@ class TrainedModel:
         Returns:
             (n, n), symmetric with a zero diagonal, in the precision of the model.
         """
-        values = self._checked(np.asarray(features))
+        values = block_features(np.asarray(features), self.kind, self.feature_names)
         if self.spec["name"] == "stacked":
-            return self._stacked(values)
+            from supclust.model.stacked import stacked_distances
+
+            return stacked_distances(self.weights, values, self.kind)
         with extras_explained():
             import torch
 
@@ -196,21 +199,6 @@ class TrainedModel:
                 "Scale the features as for training."
             )
         return cast("Floats", square)
-
-    def _stacked(self, values: Floats) -> Floats:
-        """`distances` of a stacked model, without torch."""
-        from scipy.spatial.distance import squareform
-
-        from supclust.model.stacked import stacked_scores
-
-        if self.kind == "vectors":
-            i, j = np.triu_indices(len(values), 1)
-            n, values = len(values), np.abs(values[i] - values[j])
-        else:
-            n = (1 + math.isqrt(1 + 8 * len(values))) // 2
-        if n < 2:
-            return np.zeros((n, n), self.weights["average_weight"].dtype)
-        return np.asarray(squareform(stacked_scores(self.weights, values), checks=False))
 
     def tree(self, features: ArrayLike) -> NDArray[np.float64]:
         """Z, (n - 1, 4): the tree of one block in SciPy's format; arguments as `distances`."""
@@ -281,39 +269,3 @@ class TrainedModel:
                 "the model has no linkage and cut yet; received a training without a result. "
                 "Evaluate it: run its job of train.py to the end, with linkage=all."
             )
-
-    def _checked(self, features: NDArray[Any]) -> Floats:
-        """(n, d) points or (e, d) condensed pair features as finite floats."""
-        d, shape = self.d, features.shape
-        wanted = f"(n, {d})" if self.kind == "vectors" else f"(n, n, {d}) or (n (n - 1) / 2, {d})"
-        square = self.kind == "pairs" and len(shape) == 3 and shape[0] == shape[1]
-        if not (len(shape) == 2 or square) or shape[-1] != d:
-            raise ValueError(
-                f"features of a block must have shape {wanted} for this model of {self.kind}; "
-                f"received {shape}. Its features are {', '.join(self.feature_names[:8])}"
-                f"{', ...' if d > 8 else ''}."
-            )
-        if square:
-            features = features[np.triu_indices(shape[0], 1)]
-        elif self.kind == "pairs":
-            from supclust.hac.cpu.fill import points_of
-
-            points_of(len(features))  # refuses a number of rows that no block has
-        if features.dtype not in (np.float32, np.float64):
-            features = _as_floats(features)
-        if not np.isfinite(features).all():
-            raise ValueError(
-                "features must be finite; received NaN or infinity. "
-                "Fill in or remove the rows that have missing values."
-            )
-        return features
-
-
-def _as_floats(features: NDArray[Any]) -> NDArray[np.float64]:
-    try:
-        return features.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"features must be numbers; received {features.dtype} ({error}). "
-            "Convert text to numbers first."
-        ) from None

@@ -19,7 +19,6 @@ from supclust.model.folder import read_model
 from supclust.model.stacked import (
     distances_as_unseen,
     out_of_fold,
-    stacked_contributions,
     stacked_scores,
 )
 from training_blocks import block_of, pair_block
@@ -128,16 +127,6 @@ def test_one_training_block_does_not_choose_the_cut_of_its_own_trees() -> None:
     alone = DatasetSplit(whole.train[:1], whole.dev, ())
     (model,) = fit_splits([alone], NAMES, FitOptions(objective="boosted"))
     assert training_trees(model, alone, {"exp": 0.0}, 0) == {"exp": []}
-
-
-def test_contributions_add_up_to_the_dissimilarity() -> None:
-    split = part()
-    (model,) = fit_splits([split], NAMES, OPTIONS)
-    features = split.test[0].features
-    parts = stacked_contributions(model.weights, features)
-    assert parts.shape == (len(features), 5)
-    scores = stacked_scores(model.weights, features)
-    np.testing.assert_allclose(parts.sum(axis=1), scores, rtol=1e-4, atol=1e-5)
 
 
 def test_points_are_compared_by_the_size_of_their_differences() -> None:

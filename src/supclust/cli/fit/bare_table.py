@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.wording import counted, kinds_in, linkage_line, names_in, scores_line
+from supclust.cli.fit.arguments import column_choice
+from supclust.cli.wording import counted, linkage_line, scores_line
 
 if TYPE_CHECKING:
     from supclust.data.records.table import Records
@@ -18,33 +18,6 @@ _OF_BLOCKS = (
 )
 _OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall", "pairs")
 _OPTIONS = ("candidates", "labelled", "max_pairs", "recall")  # of `TableOptions`
-
-
-def configure_table(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of tables without blocks."""
-    table = parser.add_argument_group("pairs of a table, with or without --block")
-    table.add_argument(
-        "--candidates",
-        metavar="RULES",
-        help="pairs to compare, as 'surname & year(dob), postcode' (default: learned)",
-    )
-    table.add_argument(
-        "--labelled",
-        choices=("auto", "complete", "partial"),
-        help="complete: records without a label belong to no labelled entity; partial: they may "
-        "(default: found out, and said)",
-    )
-    table.add_argument(
-        "--pairs",
-        type=Path,
-        metavar="TABLE",
-        help="judged pairs, beside --label or instead of it: two ids (id_a, id_b) and match (1, 0)",
-    )
-    table.add_argument("--distinct", help="records that share a value are different entities")
-    table.add_argument("--max-pairs", type=float, metavar="K", help="per record (default: 40)")
-    table.add_argument(
-        "--recall", type=float, help="of labelled pairs, after closure (default: 0.999)"
-    )
 
 
 def is_bare_table(options: argparse.Namespace) -> bool:
@@ -74,22 +47,10 @@ def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     """Learn from a table; ``None`` where all columns are numbers: these are vectors."""
     from supclust.cli.cluster import bar
     from supclust.data.records.labelled_pairs import read_labelled_pairs
-    from supclust.data.records.table import ColumnChoice, read_records
-    from supclust.data.records.where import Where
+    from supclust.data.records.table import read_records
     from supclust.resolve.fit import TableOptions, fit_table
 
-    choice = ColumnChoice(
-        options.label,
-        options.block,
-        id=options.id,
-        columns=tuple(names_in(options.columns) or ()),
-        ignore=tuple(names_in(options.ignore) or ()),
-        text=tuple(names_in(options.text) or ()),
-        kinds=kinds_in(options.kind),
-        distinct=options.distinct,
-        where=Where.parse(options.where) if options.where else None,
-    )
-    records = read_records(options.records, choice)
+    records = read_records(options.records, column_choice(options))
     if all(kind == "number" for kind in records.kinds.values()):
         return None
     print("\n".join(_described(records)), flush=True)

@@ -11,27 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from supclust._lazy import require
+from supclust.cli.fit.arguments import add_arguments, column_choice
 from supclust.cli.fit.bare_table import (
-    configure_table,
     fit_bare_table,
     is_bare_table,
     learned_lines,
 )
 from supclust.cli.wording import (
-    KIND_HELP,
     counted,
     cut_line,
     dissimilarity_lines,
     guard_lines,
-    kinds_in,
     linkage_line,
     names_in,
     scores_line,
 )
-from supclust.cut import CUT_NAMES
-from supclust.hac.family import METHODS
-from supclust.objectives import OBJECTIVES
-from supclust.registry import DISSIMILARITIES
 from supclust.schema import Natural, check
 
 if TYPE_CHECKING:
@@ -39,97 +33,17 @@ if TYPE_CHECKING:
     from supclust.data.block import Block, FloatArray
     from supclust.model.trained import TrainedModel
 
-_UNITS_APART = 100  # ratio of spreads at which a hint about --scale is due
-
 EXAMPLES = (
     "supclust fit records.csv --label author --block name -o model",
     "supclust fit records.csv --label who --columns name,city,year -o model",
 )
 
+_UNITS_APART = 100  # ratio of spreads at which a hint about --scale is due
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "records",
-        type=Path,
-        help="table of records (CSV, TSV, Parquet, npz), or pair features: a folder of block "
-        "folders, or a table with id_a and id_b and its --labels",
-    )
-    parser.add_argument("-o", "--output", type=Path, required=True, help="folder for the model")
-    columns = parser.add_argument_group("columns of a table of records")
-    columns.add_argument("--label", help="the known cluster; empty where it is not known")
-    columns.add_argument("--block", help="only records of one block are compared; default: of all")
-    columns.add_argument("--id", help="never compared (default: id, if there is one)")
-    columns.add_argument("--columns", help="to compare, as a,b,c (default: all others)")
-    columns.add_argument("--ignore", help="not to compare, as a,b,c")
-    columns.add_argument("--text", help="text although it looks like numbers, as zip,phone")
-    columns.add_argument("--kind", metavar="A=KIND", help=KIND_HELP)
-    columns.add_argument("--where", help="only records that meet this, as 'year<2022'")
-    columns.add_argument(
-        "--scale", action="store_true", help="vectors: divide each column by its spread"
-    )
-    pairs = parser.add_argument_group("pair features")
-    pairs.add_argument("--labels", type=Path, help="table with id, label (and block)")
-    pairs.add_argument(
-        "--no-flag", action="store_true", help="block folders: the last column is a feature"
-    )
-    what = parser.add_argument_group("what to learn")
-    what.add_argument(
-        "--objective",
-        choices=tuple(OBJECTIVES),
-        default="exp_alpha",
-        metavar="NAME",
-        help=f"{', '.join(OBJECTIVES)} (default: exp_alpha)",
-    )
-    what.add_argument(
-        "--linkage",
-        choices=METHODS,
-        default="exp",
-        metavar="NAME",
-        help=f"{', '.join(METHODS)} (default: exp, which is learned)",
-    )
-    what.add_argument(
-        "--dissimilarity",
-        choices=("auto", *DISSIMILARITIES),
-        default="auto",
-        help="linear compares column by column, stacked adds boosted trees; the others take "
-        "records as vectors of numbers (default: linear if there is text, else mahalanobis, unless "
-        "another is clearly better on held-out clusters)",
-    )
-    configure_table(parser)
-    how = parser.add_argument_group("how to learn")
-    how.add_argument(
-        "--recipe",
-        choices=("best", "paper"),
-        default="best",
-        help="best: a start in closed form, trained from there where that is better on held-out "
-        "clusters; paper: trained from random values (default: best)",
-    )
-    how.add_argument(
-        "--dev-fraction",
-        type=float,
-        metavar="SHARE",
-        help="of the blocks (or clusters, where there is one block) held out to know when to stop "
-        "and where to cut (default: 0.15 of the blocks, 0.4 of the clusters)",
-    )
-    how.add_argument("--dev-blocks", help="blocks to hold out: a,b,c or a file, one per line")
-    how.add_argument("--train-blocks", help="blocks to train on (default: all others)")
-    how.add_argument(
-        "--cut",
-        choices=CUT_NAMES,
-        default="auto",
-        metavar="NAME",
-        help="how trees are cut. threshold: at one height; learned: by features of every merge; "
-        "auto: the better of these two in cross-validation; dev: at one height chosen on what is "
-        "held out alone (default: auto)",
-    )
-    how.add_argument("--seed", type=int, default=0)
-    how.add_argument(
-        "--epochs", type=int, help="at most (default: 60; paper: 200, or 500 for vectors)"
-    )
-    how.add_argument("--lr", type=float, help="learning rate")
-    how.add_argument("--alpha-lr", type=float, help="learning rate of alpha")
-    how.add_argument("--weight-decay", type=float)
+    add_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -201,8 +115,7 @@ def check_output(folder: Path) -> None:
 
 def _read(options: argparse.Namespace) -> TrainingInput:
     from supclust.cli.fit.training_input import read_training_pairs, read_training_records
-    from supclust.data.records.labelled import ColumnChoice, Use
-    from supclust.data.records.where import Where
+    from supclust.data.records.labelled import Use
     from supclust.data.tables.reader import is_pair_layout
 
     if is_pair_layout(options.records):
@@ -218,21 +131,9 @@ def _read(options: argparse.Namespace) -> TrainingInput:
             "Add e.g. --label author."
         )
 
-    def listed(text: str | None) -> tuple[str, ...]:
-        return tuple(names_in(text) or ())
-
     uses: dict[str, Use] = {"auto": "auto", "linear": "compare"}
-    columns = ColumnChoice(
-        options.label,
-        options.block,
-        options.id,
-        listed(options.columns),
-        listed(options.ignore),
-        listed(options.text),
-        kinds_in(options.kind),
-        where=Where.parse(options.where) if options.where else None,
-    )
     use = uses.get(options.dissimilarity, "vectors")
+    columns = replace(column_choice(options), distinct=None)  # which blocks do not take
     return read_training_records(options.records, columns, use)
 
 

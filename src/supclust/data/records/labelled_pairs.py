@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from supclust.data.block import IntArray
 from supclust.data.errors import DataError
 from supclust.data.records.columns import read_columns
-from supclust.data.records.table import UNKNOWN
 from supclust.data.tables.reader import RecordTable, open_table
 
 _IDS = (("id_a", "id_b"), ("id_1", "id_2"), ("id1", "id2"), ("left", "right"), ("a", "b"))
@@ -71,13 +70,6 @@ def read_labelled_pairs(path: str | Path, ids: Sequence[str]) -> LabelledPairs:
         raise DataError("has no pair with an answer; fill in column " + repr(answer), table.path)
     pairs = np.array(list(found), np.int64).reshape(-1, 2)
     return LabelledPairs(pairs[:, 0], pairs[:, 1], np.array(list(found.values())), skipped)
-
-
-def contradictions(pairs: LabelledPairs, labels: IntArray) -> int:
-    """Number of pairs whose answer is not what the labels of their records say."""
-    a, b = labels[pairs.left], labels[pairs.right]
-    known = (a != UNKNOWN) & (b != UNKNOWN)
-    return int((known & ((a == b) != pairs.match)).sum())
 
 
 def _columns(table: RecordTable) -> tuple[str, str, str]:
