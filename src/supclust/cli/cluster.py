@@ -184,6 +184,8 @@ def _resolve(
         f"{options.output}: {counted(done.records, 'record')}, "
         f"{counted(done.entities, 'cluster')}, {time.perf_counter() - start:.1f} s"
     )
+    if options.store is not None:
+        print(f"{options.store}: store, for supclust update, correct, explain and review")
     return 0
 
 

@@ -85,7 +85,8 @@ class Changes:
         records = [f"{counts[k]:,} {k}" for k in ("added", "changed", "deleted") if counts[k]]
         links = [f"{counts[k]:,} {k}" for k in ("together", "apart", "undone") if counts[k]]
         clusters = [f"{counts[k]:,} {k}" for k in ("created", "merged", "split") if counts[k]]
-        moved = [f"{counts['moved']:,} records moved"] if counts["moved"] else []
+        several = "record" if counts["moved"] == 1 else "records"
+        moved = [f"{counts['moved']:,} {several} moved"] if counts["moved"] else []
         parts = [
             *(["records: " + ", ".join(records)] if records else []),
             *(["corrections: " + ", ".join(links)] if links else []),

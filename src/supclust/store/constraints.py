@@ -80,7 +80,8 @@ def added(
             numbers.setdefault(id, len(numbers))
     must, cannot = _numbered(result, numbers)
     names = list(numbers)
-    merged_groups(must, cannot, len(names), lambda node: names[node])
+    remedy = "Leave it out, or undo an earlier one: supclust correct --list, then --undo NUMBER."
+    merged_groups(must, cannot, len(names), lambda node: names[node], remedy)
     return result
 
 

@@ -48,7 +48,7 @@ def test_corrections_hold_and_are_undone(store, records):
 def test_a_contradiction_shows_its_chain(store, records):
     a, b, c = (one["id"] for one in records[:3])
     store.correct(together=[(a, b), (b, c)])
-    with pytest.raises(ValueError, match=f"{a} = {b} = {c}"):
+    with pytest.raises(ValueError, match=f"{a} = {b} = {c}. Leave it out, or undo an earlier one"):
         store.correct(apart=[(a, c)])
     assert store.version == 2
 

@@ -39,7 +39,11 @@ def check_pairs(pairs: ArrayLike | None, n: int, name: str) -> Ints:
 
 
 def merged_groups(
-    must: Ints, cannot: Ints, n: int, name_of: Callable[[int], object] = int
+    must: Ints,
+    cannot: Ints,
+    n: int,
+    name_of: Callable[[int], object] = int,
+    remedy: str = "Remove one of these pairs.",
 ) -> NDArray[np.int32]:
     """Return, (n,), the smallest node that each node is must-linked with, directly or by a chain.
 
@@ -48,6 +52,7 @@ def merged_groups(
         cannot: (l, 2) pairs.
         n: Number of nodes.
         name_of: What a message calls a node.
+        remedy: What a message says to do.
 
     Raises:
         ValueError: a cannot-link joins nodes of one group; it shows the shortest chain.
@@ -63,7 +68,7 @@ def merged_groups(
         why = f"must-links {links}" if len(chain) > 1 else "a node is always with itself"
         raise ValueError(
             f"constraints must not contradict each other; received cannot-link {a} | {b}, but "
-            f"{why}. Remove one of these pairs."
+            f"{why}. {remedy}"
         )
     return group
 
