@@ -33,8 +33,12 @@ def fuzz_models(inputs: Inputs, cases: int, rng: random.Random) -> Iterator[Case
         else:
             damage = damaged_json if name == "model.json" else damaged_bytes
             _damage(folder / name, damage, rng)
-        if rng.random() < 0.5:
+        action = rng.random()
+        if action < 0.4:
             ended = run("explain", folder, *rng.choice(([], ["--json"])))
+        elif action < 0.6:
+            data = rng.choice(([], ["--data", table]))
+            ended = run("report", folder, *data, "-o", inputs.scratch / "report.html")
         else:
             output = inputs.scratch / f"clusters{rng.choice(('.csv', '.parquet'))}"
             ended = run("cluster", table, "--model", folder, "-o", output)

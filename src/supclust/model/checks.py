@@ -27,7 +27,7 @@ _Relative = Annotated[
     ),
 ]
 _Curve = (None, [Number | None])
-_Spread = Annotated[float, Rule("a number > 0", lambda v: isinstance(v, int | float) and v > 0)]
+_Spread = Annotated[float, Rule("a number > 0", lambda v: accepts(Number, v) and v > 0)]
 _SIZES = {"*": {"blocks": Natural, "points": Natural, "clusters": Natural}}
 _Share = Annotated[
     float, Rule("a number from 0 to 1", lambda v: accepts(Number, v) and 0 <= v <= 1)
@@ -38,11 +38,16 @@ _SCORES = {
     "recall": _Share,
     "pairwise_f1": _Share,
 }
+_Single = Annotated[
+    float,
+    Rule("a number of 32 bits", lambda v: accepts(Number, v) and abs(v) < 3.4e38),
+]
+_Flag = Annotated[bool, Rule("true or false", lambda value: isinstance(value, bool))]
 _COMPARISON = {
     "column": _Name,
     "kind": Text,
-    "missing": Annotated[bool, Rule("true or false", lambda value: isinstance(value, bool))],
-    "neutral": [Finite],
+    "missing": _Flag,
+    "neutral": [_Single],
     "spread": _Spread,
 }
 _RECORDS = {
@@ -54,6 +59,30 @@ _RECORDS = {
     "comparisons?": (None, [_COMPARISON]),
     "frequencies?": {"*": MAPPING},
 }
+_TABLE = {
+    "columns": {"*": Text},
+    "distinct?": _Name | None,
+    "candidates": [{"rule": Text}],
+    "given?": _Flag,
+    "all_pairs?": _Flag,
+    "missing": Number,
+}
+"""Further fields of the description of a table without blocks."""
+_ENTITIES = {
+    **dict.fromkeys(("records", "labelled", "entities", "pairs"), Natural),
+    **{"never_compared": _Share, "reason": Text, "pair_model": Text},
+}
+"""How a model of a table without blocks was learned."""
+_COUNTED = {"candidates": [{"pairs": NonNegative, "recall": _Share, "closure": _Share}]}
+_GUARD = {
+    **{"shipped": Text, "folds": Natural},
+    **{"difference": Number | None, "standard_error": Number | None},
+}
+_CONFIDENCE = {
+    **{"together": [Finite], "alone": [Finite], "error": Finite, "raw_error": Finite},
+    "curve": {name: [Finite] for name in ("confidence", "observed", "records")},
+}
+_THRESHOLDS = {name: [Finite] for name in ("thresholds", "precision", "recall", "f1")}
 _LEARNED = (
     None,
     {"features": [Text], "threshold": Finite, "unit": Finite, "exchange": Finite, "sha256": Text},
@@ -88,7 +117,13 @@ RECORD = {
     "sizes?": (None, _SIZES),
     "records?": (None, _RECORDS),
     "estimator?": (None, MAPPING),
-    "confidence?": (None, MAPPING),
+    "confidence?": (None, _CONFIDENCE),
+    "dissimilarity_choice?": (None, {"chosen": Text, "folds": Natural, "scores": {"*": Number}}),
+    "guard?": (None, _GUARD),
+    "start?": Text | None,
+    "cut_choice?": (None, {"reason?": Text | None, "ceiling?": _Share | None}),
+    "importances?": (None, {"*": Finite}),
+    "threshold_curve?": (None, _THRESHOLDS),
     "n_features_in?": Count | None,
     "feature_names_in?": (None, [Anything]),
     "versions?": {"*": Text},
@@ -202,7 +237,22 @@ def wrong_in_model(described: Mapping[str, Any], weights: Mapping[str, NDArray[A
     for name, array in weights.items():
         if not np.issubdtype(array.dtype, np.number) or not np.isfinite(array).all():
             return f"weights {name!r} must be finite numbers; received {array.dtype} with others"
-    comparisons = (described.get("records") or {}).get("comparisons")
+    for name in ("threshold_curve", "confidence"):
+        curve = described.get(name) or {}
+        lengths = {len(values) for values in curve.get("curve", curve).values()}
+        if len(lengths) > 1:
+            return f"the lists of {name} must have one length; received {sorted(lengths)}"
+    records = described.get("records") or {}
+    learned = described.get("entities")
+    if records.get("layout") == "table" or learned is not None:
+        wrong = wrong_field(records, _TABLE, "records")
+        if learned is not None:
+            wrong = wrong or wrong_field(learned, _ENTITIES, "entities")
+            wrong = wrong or wrong_field(records, _COUNTED, "records")
+        compared = [one["column"] for one in records.get("comparisons") or ()]
+        if wrong or not {*compared} <= {*records["columns"]}:
+            return wrong or f"records.columns must have all that are compared, {compared}"
+    comparisons = records.get("comparisons")
     return None if comparisons is None else _wrong_in_comparisons(comparisons, spec)
 
 

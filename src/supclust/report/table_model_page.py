@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from supclust.data.errors import DataError
 from supclust.hac.graph.forest import Forest, Ints
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.report.model_blocks import Columns
@@ -43,7 +44,9 @@ def table_model_page(model: TrainedModel, name: str, data: Path | None, columns:
         data: table that it is to cluster; ``None``: only what was learned is shown.
         columns: of the table.
     """
-    facts: dict[str, Any] = model.record["entities"]
+    facts = model.record.get("entities")
+    if facts is None:
+        raise DataError("the model does not say how it was learned; fit it with supclust fit", name)
     sections = [
         ("learned", "What was learned", render("table_learned.html", **_learned(model))),
         (
@@ -89,8 +92,9 @@ def _learned(model: TrainedModel) -> dict[str, Any]:
         sizes = list(importances.items())
         words = "Share of the gain of all splits of the trees."
     else:
-        weights = model.weights["average_weight"].astype(float).tolist()
-        sizes = sorted(zip(model.feature_names, weights, strict=True), key=lambda one: -abs(one[1]))
+        weights = model.weights.get("average_weight", np.zeros(len(model.feature_names)))
+        pairs = zip(model.feature_names, weights.astype(float).tolist(), strict=True)
+        sizes = sorted(pairs, key=lambda one: -abs(one[1]))
         words = "A positive weight pushes two records apart, a negative one draws them together."
     return {
         "facts": shown,
@@ -144,7 +148,12 @@ def _clustered(
     wanted = [one for one in (label, id) if one in table.names]
     texts = read_columns(table, dict.fromkeys(wanted, "text")) if wanted else {}
     scored = score_values(values, model)
-    records = _Shown(values, list(described["columns"]), texts.get(id), texts.get(label))
+    records = _Shown(
+        values,
+        [one for one in described["columns"] if one in values],
+        texts.get(id),
+        texts.get(label),
+    )
     clusters = scored.forest.labels_at(model.threshold)
     entities = int(clusters.max(initial=-1)) + 1
     doubtful = doubtful_merges(scored.forest, model.threshold)

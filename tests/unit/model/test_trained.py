@@ -199,6 +199,14 @@ def test_a_newer_or_incomplete_description_is_refused(tmp_path: Path) -> None:
             load(tmp_path)
 
 
+TABLE = {"layout": "table", "columns": {"a": "text"}, "candidates": [], "missing": 4.0}
+COMPARED = {"kind": "text", "missing": False, "neutral": [0, 0, 0], "spread": 1}
+FACTS = {
+    **{"records": 9, "labelled": 9, "entities": 3, "pairs": 36, "never_compared": 0.0},
+    **{"reason": "every record has a label", "pair_model": "logistic"},
+}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -220,6 +228,31 @@ def test_a_newer_or_incomplete_description_is_refused(tmp_path: Path) -> None:
         ({"records": {"comparisons": [{}]}}, r"records.comparisons\[0\].column is missing"),
         ({"sizes": {"dev": {"blocks": []}}}, "sizes.dev.blocks must be an integer"),
         ({"alpha": 10**400}, "alpha must be a number"),
+        ({"spread": 10**400}, "spread must be a number > 0"),
+        ({"records": {"layout": "table"}}, "records.columns is missing"),
+        ({"records": {**TABLE, "candidates": [{"rule": 3}]}}, r"candidates\[0\].rule must be a"),
+        ({"records": {**TABLE, "missing": "4"}}, "records.missing must be a number"),
+        ({"records": TABLE, "entities": {**FACTS, "pairs": []}}, "entities.pairs must be an int"),
+        (
+            {"records": {**TABLE, "candidates": [{"rule": "a"}]}, "entities": FACTS},
+            r"records.candidates\[0\].pairs is missing",
+        ),
+        (
+            {"records": {**TABLE, "comparisons": [{**COMPARED, "column": "b"}]}},
+            r"records.columns must have all that are compared, \['b'\]",
+        ),
+        ({"entities": FACTS}, "records.columns is missing"),
+        ({"guard": {"shipped": "x"}}, "guard.folds is missing"),
+        (
+            {"dissimilarity_choice": {"chosen": "x", "folds": 2, "scores": "x"}},
+            "choice.scores must",
+        ),
+        ({"cut_choice": {"ceiling": "x"}}, "cut_choice.ceiling must be a number from 0 to 1"),
+        ({"importances": {"a": []}}, "importances.a must be a finite number"),
+        (
+            {"threshold_curve": {"thresholds": [1], "precision": [], "recall": [], "f1": []}},
+            r"lists of threshold_curve must have one length; received \[0, 1\]",
+        ),
     ],
 )
 def test_every_field_is_checked(tmp_path: Path, change: dict[str, object], message: str) -> None:

@@ -8,7 +8,6 @@ alike in every later run.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,5 +121,5 @@ class Frequencies:
                 for key in ("hashes", "counts")
             ]
             return cls(int(values["total"]), float(values["other"]), *arrays)
-        except (KeyError, TypeError, ValueError, binascii.Error) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise DataError(f"the frequencies of a model are damaged ({problem})") from None
