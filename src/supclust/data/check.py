@@ -81,11 +81,11 @@ def check_path(
     if (path / pair_folders.LABELS_FILE).is_file():
         block = pair_folders.read_pair_block(path, flag=flag)
         return [_report(path, "one block folder", block)]
-    found: list[Report | RecordsReport] = [*_check_folder(path, flag)]
-    if not found:
+    reports: list[Report | RecordsReport] = [*_check_folder(path, flag)]
+    if not reports:
         for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
-            found += _check_folder(folder, flag)
-    if not found:
+            reports += _check_folder(folder, flag)
+    if not reports:
         raise DataError(
             f"no known layout: expected {faces.UMIST_FILE}, {aminer.INDEX_FILE} with blocks/, "
             f"block folders "
@@ -93,7 +93,7 @@ def check_path(
             f"coreference, or folders of these",
             path,
         )
-    return found
+    return reports
 
 
 def _check_folder(path: Path, flag: bool) -> list[Report]:

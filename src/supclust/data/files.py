@@ -135,12 +135,12 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
 
     Another run may be swapping drafts in and out at the same time, on which ``Path.rglob`` raises.
     """
-    found = (
+    files = (
         Path(root, name)
         for root, _, names in os.walk(folder)
         for name in fnmatch.filter(names, pattern)
     )
-    return sorted(found)
+    return sorted(files)
 
 
 def open_text(path: Path) -> IO[str]:

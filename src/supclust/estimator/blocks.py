@@ -127,7 +127,7 @@ def read_blocks(estimator: Any, X: Any, groups: Any, *, reset: bool) -> Blocks:
     """The blocks of X, as ``estimator.pairs`` says.
 
     Args:
-        estimator: remembers the columns of X if ``reset``, else X is compared with them.
+        estimator: stores the columns of X if ``reset``, else X is compared with them.
         X: see `SupervisedHAC.fit`.
         groups: block of every row; ``None``: one block.
         reset: whether this is `fit`.

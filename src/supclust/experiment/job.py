@@ -74,8 +74,8 @@ class Job:
                 if pending:
                     self._work(pending)
         self.outcome.skipped = len(self.settings.splits) - len(pending)
-        found = map(self._finished, self.settings.splits)
-        self.outcome.results = [result for result in found if result is not None]
+        results = map(self._finished, self.settings.splits)
+        self.outcome.results = [result for result in results if result is not None]
         return self.outcome
 
     def fail(self, splits: Sequence[int], error: BaseException) -> None:
@@ -113,13 +113,13 @@ class Job:
 
     def _trainings(self, splits: Sequence[int], logger: JobLogger) -> dict[int, TrainedModel]:
         """Trainings of all splits that do not diverge, from the store where they exist."""
-        found = {split: self.store.load(self.keys[split]) for split in splits}
-        missing = [split for split, training in found.items() if training is None]
+        trainings = {split: self.store.load(self.keys[split]) for split in splits}
+        missing = [split for split, training in trainings.items() if training is None]
         while missing and (diverged := self._train(missing, logger)):
             missing = [split for split in missing if split not in diverged]
         self.outcome.trained += len(missing)
-        found |= {split: self.store.load(self.keys[split]) for split in missing}
-        return {split: training for split, training in found.items() if training is not None}
+        trainings |= {split: self.store.load(self.keys[split]) for split in missing}
+        return {split: training for split, training in trainings.items() if training is not None}
 
     def _train(self, splits: list[int], logger: JobLogger) -> set[int]:
         """Train splits together and store them; if any diverge, return these and store nothing.

@@ -31,16 +31,16 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Of Python, supclust and the packages that numbers depend on."""
+    """Versions of Python, supclust and the packages that numbers depend on."""
     import supclust
 
-    found = {"python": platform.python_version(), "supclust": supclust.__version__}
+    by_package = {"python": platform.python_version(), "supclust": supclust.__version__}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            by_package[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return by_package
 
 
 def commit(folder: Path) -> str | None:

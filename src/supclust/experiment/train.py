@@ -33,8 +33,8 @@ def main(cfg: DictConfig) -> float | None:
 def train(arguments: Sequence[str]) -> None:
     """Call ``train.py`` with these arguments; the templates are found from every folder."""
     shipped = str(configuration(TEMPLATES))
-    found = Path(TEMPLATES).is_dir()
-    words = (word if found else _with_folder(word, shipped) for word in arguments)
+    has_templates = Path(TEMPLATES).is_dir()
+    words = (word if has_templates else _with_folder(word, shipped) for word in arguments)
     sys.argv = [sys.argv[0], *words]  # which Hydra reads
     launch(main)
 

@@ -174,9 +174,9 @@ class ResumeCheckpoint(Checkpoint):
             return None
         try:
             checkpoint = torch.load(self.path, map_location="cpu", weights_only=True)
-            found = (checkpoint["training"], checkpoint["pytorch-lightning_version"])
-            if found != (self.path.stem, version("pytorch-lightning")):
-                raise ValueError(f"it is of {' and Lightning '.join(found)}")
+            versions = (checkpoint["training"], checkpoint["pytorch-lightning_version"])
+            if versions != (self.path.stem, version("pytorch-lightning")):
+                raise ValueError(f"it is of {' and Lightning '.join(versions)}")
         except (OSError, RuntimeError, KeyError, ValueError, pickle.UnpicklingError) as problem:
             _logger.warning("%s is not usable (%s); training from the start", self.path, problem)
             return None

@@ -1,6 +1,6 @@
 """Calibration of probabilities: curves, the expected calibration error; and what they tell apart.
 
-A constant can be calibrated, and tells nothing: `brier_skill` and `auc` say how much is told.
+A constant can be calibrated: `brier_skill` and `auc` say whether probabilities tell cases apart.
 """
 
 from __future__ import annotations

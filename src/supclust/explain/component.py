@@ -117,8 +117,8 @@ class Component:
         """Positions of the given pairs between two sets of nodes, the closest first."""
         side = np.zeros(self.n, np.int8)
         side[np.asarray(left)], side[np.asarray(right)] = 1, 2
-        found = np.flatnonzero(side[self.first] + side[self.second] == 3)
-        return found[np.argsort(self.dissimilarity[found], kind="stable")]
+        positions = np.flatnonzero(side[self.first] + side[self.second] == 3)
+        return positions[np.argsort(self.dissimilarity[positions], kind="stable")]
 
     def waterfall(self, left: Ints, right: Ints) -> Waterfall:
         """Contributions to the linkage of two disjoint sets of nodes, merged or not."""

@@ -53,13 +53,13 @@ class Confidence:
     raw_error: float
     skill: float = float("nan")
 
-    def of(self, found: Membership) -> Floats:
+    def of(self, standing: Membership) -> Floats:
         """(n,) confidence of every record; NaN where nothing is known about records alone."""
-        single = found.size == 1
+        single = standing.size == 1
         made = np.full(len(single), np.nan)
-        made[~single] = _apply(self.together, _together(found)[~single])
+        made[~single] = _apply(self.together, _together(standing)[~single])
         if self.alone:
-            made[single] = _apply(self.alone, _alone(found)[single])
+            made[single] = _apply(self.alone, _alone(standing)[single])
         return made
 
     def to_json(self) -> dict[str, Any]:
@@ -98,11 +98,11 @@ class Confidence:
         return cls(numbers["together"], numbers["alone"], curve, raw_error, skill)
 
 
-def calibrate(found: Membership, right: Floats, labels: Ints, fold: Ints) -> Confidence | None:
+def calibrate(standing: Membership, right: Floats, labels: Ints, fold: Ints) -> Confidence | None:
     """Fit the confidence to labelled records.
 
     Args:
-        found: where the records stand, in clusterings that had not seen their entities.
+        standing: where the records stand, in clusterings that had not seen their entities.
         right: (n,) what the confidence is to be; NaN where it is not known.
         labels: (n,) entity.
         fold: (n,) of the labelled records, by entity.
@@ -111,27 +111,27 @@ def calibrate(found: Membership, right: Floats, labels: Ints, fold: Ints) -> Con
         ``None`` without labelled records in clusters.
     """
     known = ~np.isnan(right) & (fold >= 0)
-    if not (known & (found.size > 1)).any():
+    if not (known & (standing.size > 1)).any():
         return None
     held_out, constant = np.full((2, len(right)), np.nan)
     for k in np.unique(fold[known]):
         mine, rest = known & (fold == k), known & (fold != k)
-        if (rest & (found.size > 1)).any():
-            trained = Confidence(*_fit(found, right, labels, rest), _NO_CURVE, 0.0)
-            held_out[mine] = trained.of(found)[mine]
+        if (rest & (standing.size > 1)).any():
+            trained = Confidence(*_fit(standing, right, labels, rest), _NO_CURVE, 0.0)
+            held_out[mine] = trained.of(standing)[mine]
             constant[mine] = right[rest].mean()
     scored = ~np.isnan(held_out)
-    raw = calibration_curve(found.probability[scored], right[scored]).error
+    raw = calibration_curve(standing.probability[scored], right[scored]).error
     curve = calibration_curve(held_out[scored], right[scored])
     skill = brier_skill(held_out[scored], right[scored], constant[scored])
-    return Confidence(*_fit(found, right, labels, known), curve, raw, skill)
+    return Confidence(*_fit(standing, right, labels, known), curve, raw, skill)
 
 
 _NO_CURVE = Curve([], [], [])
 
 
 def confidence_columns(
-    record: Mapping[str, Any], found: Membership, threshold: float
+    record: Mapping[str, Any], standing: Membership, threshold: float
 ) -> dict[str, Floats]:
     """``confidence`` and ``margin`` of every record, (n,) each; nothing if a model has none.
 
@@ -139,24 +139,24 @@ def confidence_columns(
 
     Args:
         record: of the model's training.
-        found: where the records stand.
+        standing: where the records stand.
         threshold: of the cut.
     """
     stored = record.get("confidence")
     if stored is None:
         return {}
-    margin = threshold - np.maximum(found.join, threshold - _WIDEST)
-    return {"confidence": Confidence.from_json(stored).of(found), "margin": margin}
+    margin = threshold - np.maximum(standing.join, threshold - _WIDEST)
+    return {"confidence": Confidence.from_json(stored).of(standing), "margin": margin}
 
 
 def _fit(
-    found: Membership, right: Floats, labels: Ints, used: NDArray[np.bool_]
+    standing: Membership, right: Floats, labels: Ints, used: NDArray[np.bool_]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    several, single = used & (found.size > 1), used & (found.size == 1)
-    together = _logistic("together", _together(found)[several], right[several], labels[several])
+    several, single = used & (standing.size > 1), used & (standing.size == 1)
+    together = _logistic("together", _together(standing)[several], right[several], labels[several])
     if not single.any():
         return together, ()
-    return together, _logistic("alone", _alone(found)[single], right[single], labels[single])
+    return together, _logistic("alone", _alone(standing)[single], right[single], labels[single])
 
 
 def _logistic(name: str, X: Floats, y: Floats, labels: Ints) -> tuple[float, ...]:
@@ -186,16 +186,16 @@ def _logistic(name: str, X: Floats, y: Floats, labels: Ints) -> tuple[float, ...
     return (*(w[:-1] / scale).tolist(), float(w[-1] - (w[:-1] * centre / scale).sum()))
 
 
-def _together(found: Membership) -> Floats:
+def _together(standing: Membership) -> Floats:
     """Features of records in a cluster."""
-    p = np.clip(found.probability, _LEAST_ODDS, 1 - _LEAST_ODDS)
-    rest, top = np.maximum(found.rest, _LEAST), np.maximum(found.top, _LEAST)
-    return np.column_stack([rest, np.log(p / (1 - p)), top, found.next, np.log(found.size)])
+    p = np.clip(standing.probability, _LEAST_ODDS, 1 - _LEAST_ODDS)
+    rest, top = np.maximum(standing.rest, _LEAST), np.maximum(standing.top, _LEAST)
+    return np.column_stack([rest, np.log(p / (1 - p)), top, standing.next, np.log(standing.size)])
 
 
-def _alone(found: Membership) -> Floats:
+def _alone(standing: Membership) -> Floats:
     """Features of records alone."""
-    return np.column_stack([np.maximum(found.nearest, _LEAST), found.next])
+    return np.column_stack([np.maximum(standing.nearest, _LEAST), standing.next])
 
 
 def _apply(coefficients: Sequence[float], features: Floats) -> Floats:

@@ -31,7 +31,7 @@ def held_out_membership(
         The membership (cluster numbers are those of each fold's own clustering) and the `rightness`
         of every record, NaN for those without a fold.
     """
-    found = membership(edges, forest, *cut)
+    standing = membership(edges, forest, *cut)
     right = np.full(len(labels), np.nan)
     for k in np.unique(fold[fold >= 0]):
         rest = np.where(fold == k, -1, labels)
@@ -39,10 +39,10 @@ def held_out_membership(
         threshold = middle_threshold(curve, cut.missing)
         at_others = membership(edges, forest, cut.alpha, cut.missing, threshold)
         mine = fold == k
-        for whole, part in zip(found, at_others, strict=True):
+        for whole, part in zip(standing, at_others, strict=True):
             whole[mine] = part[mine]
         right[mine] = rightness(at_others.cluster, labels, complete)[mine]
-    return found, right
+    return standing, right
 
 
 def rightness(clusters: Ints, labels: Ints, complete: bool) -> Floats:

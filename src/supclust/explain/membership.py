@@ -30,7 +30,7 @@ class ScoredPairs(Protocol):
 
     @property
     def dissimilarity(self) -> NDArray[np.float32]:
-        """Of the two."""
+        """Dissimilarity of the two records."""
         ...
 
 

@@ -82,13 +82,13 @@ def triplet_parts(blocks: Blocks, hinge: Hinge, triplets: Tensor) -> LossParts:
 
     The loss without threshold, a hinge of the difference, has no parts.
     """
-    anchor, partner, stranger = triplets.clamp(min=0).unbind(dim=-1)
+    anchor, positive, negative = triplets.clamp(min=0).unbind(dim=-1)
     flat, n = blocks.values.flatten(1), blocks.values.shape[1]
 
     def value(j: Tensor) -> Tensor:
         return 0.5 * flat.gather(1, anchor * n + j) + 0.5 * flat.gather(1, j * n + anchor)
 
-    return _terms(hinge, value(partner), value(stranger), triplets[..., 0] >= 0)
+    return _terms(hinge, value(positive), value(negative), triplets[..., 0] >= 0)
 
 
 def cluster_triplet_parts(rows: Tensor, hinge: Hinge, triplets: Tensor) -> LossParts:
@@ -100,9 +100,9 @@ def cluster_triplet_parts(rows: Tensor, hinge: Hinge, triplets: Tensor) -> LossP
         triplets: (b, t, 3) row of the anchor and the two other points, padded with -1; see
             `draw_cluster_triplets`.
     """
-    row, partner, stranger = triplets.clamp(min=0).unbind(dim=-1)
+    row, positive, negative = triplets.clamp(min=0).unbind(dim=-1)
     flat, first = rows.flatten(1), row * rows.shape[2]
-    close, far = flat.gather(1, first + partner), flat.gather(1, first + stranger)
+    close, far = flat.gather(1, first + positive), flat.gather(1, first + negative)
     return _terms(hinge, close, far, triplets[..., 0] >= 0)
 
 
@@ -152,11 +152,11 @@ def sample_triplets(
     shape = (2, len(anchors), samples_per_point)
     uniform = torch.rand(shape, generator=generator, device=source, dtype=torch.float64)
     uniform = uniform.to(labels.device)
-    partner = start + (uniform[0] * (size - 1)).long()
-    partner += partner >= rank  # skip the anchor
-    stranger = (uniform[1] * (n - size)).long()
-    stranger += torch.where(stranger >= start, size, 0)  # skip its cluster
-    drawn = [anchors.expand_as(partner), order[partner], order[stranger]]
+    positive = start + (uniform[0] * (size - 1)).long()
+    positive += positive >= rank  # skip the anchor
+    negative = (uniform[1] * (n - size)).long()
+    negative += torch.where(negative >= start, size, 0)  # skip its cluster
+    drawn = [anchors.expand_as(positive), order[positive], order[negative]]
     return torch.stack(drawn, dim=-1).reshape(-1, 3)
 
 
@@ -208,10 +208,10 @@ def _draw(points: Tensor, labels: Tensor, samples: int, generator: torch.Generat
         return points.new_empty(0, 3)
     row = torch.arange(m).repeat_interleave(samples)
     # Skipping over the anchor itself keeps the draw uniform over the other points.
-    partner = torch.randint(m - 1, (m * samples,), generator=generator)
-    partner = partner + (partner >= row)
-    stranger = torch.randint(len(others), (m * samples,), generator=generator)
-    return torch.stack([row, points[partner], others[stranger]], dim=-1)
+    positive = torch.randint(m - 1, (m * samples,), generator=generator)
+    positive = positive + (positive >= row)
+    negative = torch.randint(len(others), (m * samples,), generator=generator)
+    return torch.stack([row, points[positive], others[negative]], dim=-1)
 
 
 def _given(blocks: Blocks, triplets: Tensor, ndim: int) -> Tensor:

@@ -168,8 +168,8 @@ def fit_model(
     best = closed_form_start(options, kind, d) is not None and build_baseline(options) is None
     choice: dict[str, Any] = {}
     if best and options.dissimilarity == "auto":
-        name, found = choose_dissimilarity(train, dev, feature_names, options, fit_folds)
-        options, choice = replace(options, dissimilarity=name), {"dissimilarity_choice": found}
+        name, facts = choose_dissimilarity(train, dev, feature_names, options, fit_folds)
+        options, choice = replace(options, dissimilarity=name), {"dissimilarity_choice": facts}
         best = closed_form_start(options, kind, d) is not None
     settings = complete_recipe(kind, options.recipe, "best" if best else "paper")
     if settings["threshold"] == "auto" and not best:

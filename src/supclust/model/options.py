@@ -63,7 +63,7 @@ class FitOptions:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of features and weights."""
+        """Type of features and weights."""
         return torch.float64 if self.precision == 64 else torch.float32
 
 

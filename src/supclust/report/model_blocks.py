@@ -164,8 +164,8 @@ def _of_records(model: TrainedModel, table: RecordTable, columns: Columns) -> li
         rows = blocks[name]
         vectors = trained.get("comparisons") is None
         features = points[rows] if vectors else compare.block_features(encoded, rows)
-        found = _points(name, [str(ids[row]) for row in rows], [labels[row] for row in rows])
-        return ModelBlock(found, features)
+        block = _points(name, [str(ids[row]) for row in rows], [labels[row] for row in rows])
+        return ModelBlock(block, features)
 
     return [_Candidate(width[name] * model.d, partial(make, name)) for name in blocks]
 

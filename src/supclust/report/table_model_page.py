@@ -207,7 +207,7 @@ def doubtful_merges(
     """
     finite = np.flatnonzero(np.isfinite(forest.heights))
     order = finite[np.argsort(np.abs(forest.heights[finite] - threshold), kind="stable")]
-    found: list[tuple[float, Ints, Ints]] = []
+    merges: list[tuple[float, Ints, Ints]] = []
     seen: set[int] = set()
     for k in order.tolist():
         left, right = forest.pairs[k].tolist()
@@ -216,10 +216,10 @@ def doubtful_merges(
             continue
         seen.add(component)
         sides = _sides(forest, component, k, left, right)
-        found.append((float(forest.heights[k]), *sides))
-        if len(found) == most:
+        merges.append((float(forest.heights[k]), *sides))
+        if len(merges) == most:
             break
-    return found
+    return merges
 
 
 def _sides(forest: Forest, component: int, k: int, left: int, right: int) -> tuple[Ints, Ints]:

@@ -155,7 +155,7 @@ def calibration_chart(record: Mapping[str, Any]) -> Markup | None:
     ]
     low, high = min(min(one) for one in points), max(max(one) for one in points)
     skill = stored.get("skill")
-    told = "" if skill is None else f" Squared error avoided, against a constant: {skill:.0%}."
+    explained = "" if skill is None else f" Squared error avoided, against a constant: {skill:.0%}."
     return line_chart(
         "Calibration of the confidence",
         [
@@ -166,7 +166,7 @@ def calibration_chart(record: Mapping[str, Any]) -> Markup | None:
         y_name="records that belong, in %",
         words=f"In training, on {int(sum(curve['records'])):,} records of entities that were held "
         f"out: expected calibration error {100 * stored['error']:.2f} %, that of the mean "
-        f"probability of pairs {100 * stored['raw_error']:.2f} %.{told} Dashed: a perfect "
+        f"probability of pairs {100 * stored['raw_error']:.2f} %.{explained} Dashed: a perfect "
         "confidence.",
         y_within=(0, 100),
     )

@@ -124,10 +124,10 @@ def resolve_table(
     scored = score_values(values, model, links, say, progress, engine)
     height = model.threshold if options.threshold is None else options.threshold
     clusters = clusters_in_order(scored.forest.labels_at(height), order)
-    found = membership(
+    standing = membership(
         scored.edges, scored.forest, model.alpha, float(described["missing"]), height
     )
-    facts = confidence_columns(model.record, found, height)
+    facts = confidence_columns(model.record, standing, height)
     if order is not None:
         facts = {name: fact[np.argsort(order)] for name, fact in facts.items()}
     if keep_in is not None:

@@ -25,7 +25,7 @@ _SAMPLE = 20_000  # pairs that are looked at
 
 
 class Completeness(NamedTuple):
-    """Whether unlabelled records are strangers, and why that is believed."""
+    """Whether unlabelled records are strangers, and the reason for the answer."""
 
     complete: bool
     reason: str

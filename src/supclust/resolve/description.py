@@ -66,7 +66,7 @@ def facts(
         records: learned from.
         counts: of the candidates.
         lost: share of the labelled pairs that are never compared.
-        strangers: whether unlabelled records are.
+        strangers: whether unlabelled records are of other entities.
         families: of pair models that were trained.
         scores: F1 of their clusters; the chosen one first.
     """

@@ -144,10 +144,10 @@ def fit_table(
     if chosen is not None and only_judged is None:
         clusters = chosen.forest.labels_at(cut.threshold)
         measured = labelled_scores(labels, clusters, strangers.complete)
-        found, right = held_out_membership(
+        standing, right = held_out_membership(
             edges, chosen.forest, cut, labels, strangers.complete, trained.fold
         )
-        confidence = calibrate(found, right, labels, trained.fold)
+        confidence = calibrate(standing, right, labels, trained.fold)
     given = options.candidates is not None
     record = {
         "records": description(records, table, keys, rules, small, cut, given),

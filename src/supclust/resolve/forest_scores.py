@@ -61,11 +61,9 @@ def threshold_curve(forest: Forest, labels: Ints, complete: bool) -> ThresholdCu
     Z = tree_of(forest)
     if complete or (labels >= 0).all():
         return curve_from_merges([labelled_merge_pairs(Z, labels)])
-    alone = labels.copy()  # no pair of an unlabelled record is scored
-    unknown = labels < 0
-    alone[unknown] = -1
-    pairs = labelled_merge_pairs(Z, alone)
-    among = labelled_merge_pairs(Z, np.where(unknown, -1, 0))
+    # No pair of an unlabelled record is scored: predicted pairs are those of two labelled ones.
+    pairs = labelled_merge_pairs(Z, labels)
+    among = labelled_merge_pairs(Z, np.where(labels < 0, -1, 0))
     return curve_from_merges([pairs._replace(joined=among.same_label)])
 
 

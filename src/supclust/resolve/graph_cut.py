@@ -105,11 +105,11 @@ def choose_cut(
 
 
 def middle_threshold(curve: ThresholdCurve, missing: float) -> float:
-    """Of the thresholds around the best that are as good, to a tolerance, one inside.
+    """A threshold inside the range around the best one in which F1 is as good, to a tolerance.
 
-    It is that of even odds where this is one of them, else the middle. New entities are a little
-    closer together or further apart than those of the choice; the first threshold that is as good
-    would lose some of their records.
+    Even odds (0) if that lies in the range, else its middle. Entities of new records are a little
+    closer together or further apart than the labelled ones; a threshold at the end of the range
+    would split or join some of them.
     """
     k = int(curve.f1.argmax())
     worse = np.flatnonzero(curve.f1 < curve.f1[k] - _TOLERANCE)

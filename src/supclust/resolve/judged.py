@@ -123,7 +123,7 @@ def share_of_matches(log_odds: NDArray[np.float64], trained: float) -> float:
 
 
 def and_judged(pairs: LabelledPairs, judged: JudgedPairs) -> LabelledPairs:
-    """Labelled pairs, and the judged ones that do not match (matches are labels by now)."""
+    """Labelled pairs, and the judged ones that do not match (matches have become labels)."""
     apart = ~judged.match
     more = LabelledPairs(
         *(judged.left[apart], judged.right[apart], judged.match[apart]), np.ones(int(apart.sum()))

@@ -49,12 +49,12 @@ class PairModel(Protocol):
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Of a model folder."""
+        """As a model folder holds it."""
         ...
 
     @property
     def weights(self) -> dict[str, NDArray[Any]]:
-        """Of a model folder."""
+        """As a model folder holds it."""
         ...
 
 
@@ -75,7 +75,7 @@ class Boosted:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Of a model folder."""
+        """As a model folder holds it."""
         return {"name": "boosted", "kind": "pairs", "d": self.booster.n_features}
 
     @property
@@ -116,7 +116,7 @@ class Logistic:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Of a model folder."""
+        """As a model folder holds it."""
         return {"name": "linear", "kind": "pairs", "d": len(self.weight)}
 
     @property

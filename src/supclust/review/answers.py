@@ -41,7 +41,7 @@ class Answers:
 
     @property
     def keys(self) -> set[str]:
-        """Of the questions that were answered."""
+        """Keys of the questions that were answered."""
         return {one["question"] for one in self.given}
 
     def add(
@@ -109,5 +109,5 @@ def labelled_pairs(store: EntityStore) -> list[tuple[str, str, bool]]:
 def _read(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
-    found: list[dict[str, Any]] = read_document(path, {"answers": [_ENTRY]})["answers"]
-    return found
+    entries: list[dict[str, Any]] = read_document(path, {"answers": [_ENTRY]})["answers"]
+    return entries

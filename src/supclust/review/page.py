@@ -60,11 +60,11 @@ def write_store_report(folder: Path, path: Path) -> Path:
 
 
 def _merge(store: EntityStore, question: Question) -> dict[str, Any]:
-    found = StoredComponent.of(store, question.left[0])
+    stored = StoredComponent.of(store, question.left[0])
     left, right = (
-        np.array([found.node[id] for id in side]) for side in (question.left, question.right)
+        np.array([stored.node[id] for id in side]) for side in (question.left, question.right)
     )
-    facts = explain_sides(found.component, found.ids, left, right)
+    facts = explain_sides(stored.component, stored.ids, left, right)
     waterfall = facts["waterfall"]
     rows = list(waterfall["columns"].items())[:_COLUMNS]
     rest = sum(waterfall["columns"].values()) - sum(part for _, part in rows)

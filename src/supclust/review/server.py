@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def version_string(self) -> str:
-        """Nothing about the machine."""
+        """Value of the Server header: names no software or version."""
         return "supclust"
 
     def log_message(self, format: str, *args: Any) -> None:

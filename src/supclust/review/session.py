@@ -125,11 +125,11 @@ class Review:
         return self._current
 
     def _waterfall(self, question: Question) -> tuple[StoredComponent, Waterfall]:
-        found = self._component(question.left[0])
+        stored = self._component(question.left[0])
         left, right = (
-            np.array([found.node[id] for id in side]) for side in (question.left, question.right)
+            np.array([stored.node[id] for id in side]) for side in (question.left, question.right)
         )
-        return found, found.component.waterfall(left, right)
+        return stored, stored.component.waterfall(left, right)
 
     def _component(self, id: str) -> StoredComponent:
         """The component of a record, read once per version of the store."""
@@ -143,15 +143,15 @@ class Review:
     def _shown(
         self,
         question: Question,
-        found: StoredComponent | None = None,
+        stored: StoredComponent | None = None,
         waterfall: Waterfall | None = None,
     ) -> dict[str, Any]:
         """A question as the page shows it."""
-        if found is None or waterfall is None:
-            found, waterfall = self._waterfall(question)
+        if stored is None or waterfall is None:
+            stored, waterfall = self._waterfall(question)
         groups = [
-            self._closest(found, question.left, question.right),
-            self._closest(found, question.right, question.left),
+            self._closest(stored, question.left, question.right),
+            self._closest(stored, question.right, question.left),
         ]
         table = self.store.records([*groups[0], *groups[1]])
         columns = [name for name in table.column_names if name != self.store.id]
@@ -170,13 +170,13 @@ class Review:
         }
 
     def _closest(
-        self, found: StoredComponent, own: Sequence[str], other: Sequence[str]
+        self, stored: StoredComponent, own: Sequence[str], other: Sequence[str]
     ) -> list[str]:
         """Records of a group that are shown: those with the closest pairs to the other group."""
-        nodes = [[found.node[id] for id in side] for side in (own, other)]
-        given = found.component.between(*nodes)
-        ends = np.column_stack([found.component.first[given], found.component.second[given]])
-        near = [found.ids[k] for k in dict.fromkeys(ends.ravel().tolist()) if k in set(nodes[0])]
+        nodes = [[stored.node[id] for id in side] for side in (own, other)]
+        given = stored.component.between(*nodes)
+        ends = np.column_stack([stored.component.first[given], stored.component.second[given]])
+        near = [stored.ids[k] for k in dict.fromkeys(ends.ravel().tolist()) if k in set(nodes[0])]
         return list(dict.fromkeys([*near, *own]))[:SHOWN]
 
 

@@ -47,7 +47,7 @@ class StoredComponent:
 
     @classmethod
     def of(cls, store: EntityStore, id: str) -> StoredComponent:
-        """That of a record."""
+        """The component of a record."""
         component = store.component_of(id)
         tree, pairs = store.tree(component), store.pairs_of(component)
         node = {name: k for k, name in enumerate(tree.ids)}
@@ -65,7 +65,7 @@ class StoredComponent:
 
     @cached_property
     def component(self) -> Component:
-        """As explanations read it."""
+        """The component as `supclust.explain` reads it."""
         model, order = self.store.model, np.argsort(self.forest.heights, kind="stable")
         return Component(
             n=len(self.ids),
@@ -85,10 +85,10 @@ class StoredComponent:
     def facts(self) -> dict[str, Floats]:
         """Confidence and margin of every record; nothing for models that have none."""
         store = self.store
-        found = membership(
+        standing = membership(
             self.edges, self.forest, store.model.alpha, missing_of(store), store.threshold
         )
-        return confidence_columns(store.model.record, found, store.threshold)
+        return confidence_columns(store.model.record, standing, store.threshold)
 
 
 def missing_of(store: EntityStore) -> float:
@@ -129,8 +129,8 @@ def explain_records(store: EntityStore, a: str, b: str) -> dict[str, Any]:
         "clusters": [store.cluster_of(a), store.cluster_of(b)],
     }
     if same:
-        found = StoredComponent.of(store, a)
-        facts |= explain_meeting(found.component, found.ids, found.node[a], found.node[b])
+        stored = StoredComponent.of(store, a)
+        facts |= explain_meeting(stored.component, stored.ids, stored.node[a], stored.node[b])
     else:
         facts |= {"together": False, "reason": "not connected", "threshold": store.threshold}
         facts |= _compared_now(store, a, b)
@@ -142,11 +142,11 @@ def explain_records(store: EntityStore, a: str, b: str) -> dict[str, Any]:
 
 def explain_stored_cluster(store: EntityStore, cluster: int) -> dict[str, Any]:
     """What holds a cluster of a store together, as plain values."""
-    found = StoredComponent.of(store, store.members(cluster)[0])
-    facts = explain_cluster(found.component, found.ids, found.node[store.members(cluster)[0]])
-    members = [found.node[id] for id in facts["members"]]
-    for name, values in found.facts.items():
-        facts[name] = {found.ids[k]: float(values[k]) for k in members}
+    stored = StoredComponent.of(store, store.members(cluster)[0])
+    facts = explain_cluster(stored.component, stored.ids, stored.node[store.members(cluster)[0]])
+    members = [stored.node[id] for id in facts["members"]]
+    for name, values in stored.facts.items():
+        facts[name] = {stored.ids[k]: float(values[k]) for k in members}
     if "confidence" in facts:
         facts["mean_confidence"] = float(np.mean(list(facts["confidence"].values())))
     return {"cluster": cluster, **facts}

@@ -82,9 +82,9 @@ def check_ids(ids: Any, column: str, path: Path) -> None:
     counts = ids.value_counts()
     repeated = np.flatnonzero(counts.field("counts").to_numpy() > 1)
     if len(repeated):
-        found = counts.field("values")[int(repeated[0])].as_py()
+        repeated_id = counts.field("values")[int(repeated[0])].as_py()
         raise DataError(
-            f"ids must be distinct (column {column!r}); received {found!r} "
+            f"ids must be distinct (column {column!r}); received {repeated_id!r} "
             f"{counts.field('counts')[int(repeated[0])].as_py()} times. Keep one record of each id",
             path,
         )

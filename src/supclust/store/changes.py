@@ -1,4 +1,4 @@
-"""What a version of a store changed, and how it is told."""
+"""What a version of a store changed, and how it is reported."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Changes:
 
     @property
     def table(self) -> Any:
-        """As a table of pyarrow, the rows of the log."""
+        """The rows of the log, as a table of pyarrow."""
         import pyarrow as pa
 
         n = len(self.events)

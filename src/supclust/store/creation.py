@@ -46,7 +46,7 @@ def keeper(
     kinds = value_kinds(model, source)
     id = id_column(model, source.names, id, source.path)
     check_ids(pa.array(read_columns(source, {id: "text"})[id], pa.string()), id, source.path)
-    return lambda found: create_store(folder, model, found, kinds)
+    return lambda resolution: create_store(folder, model, resolution, kinds)
 
 
 def require_new(folder: Path) -> None:
@@ -59,37 +59,37 @@ def require_new(folder: Path) -> None:
 def id_column(model: TrainedModel, names: Sequence[str], id: str | None, path: Path) -> str:
     """The column of ids: that asked for, or that of training, or ``id``."""
     trained = (model.records or {}).get("id")
-    found = id or next((name for name in (trained, "id") if name in names), None)
-    if found is None or found not in names:
+    column = id or next((name for name in (trained, "id") if name in names), None)
+    if column is None or column not in names:
         raise DataError(
-            f"a store needs a column of ids that stay; received {found or 'none'}, and the columns "
-            f"{', '.join(names[:12])}. Name one with --id",
+            f"a store needs a column of ids that stay; received {column or 'none'}, and the "
+            f"columns {', '.join(names[:12])}. Name one with --id",
             path,
         )
-    return str(found)
+    return str(column)
 
 
 def create_store(
-    folder: Path, model: TrainedModel, found: Resolution, kinds: dict[str, Any]
+    folder: Path, model: TrainedModel, resolution: Resolution, kinds: dict[str, Any]
 ) -> None:
     """Write the first version of a store.
 
     Args:
         folder: that does not exist yet.
         model: that clustered the table.
-        found: the table, clustered.
+        resolution: the table, clustered.
         kinds: how the columns of the model are read.
     """
-    n, own = len(found.ids), frozen(model, found.values)
+    n, own = len(resolution.ids), frozen(model, resolution.values)
     all_pairs = takes_all_pairs(own, n)
-    labels = found.scored.forest.labels_at(found.threshold)
-    clusters = clusters_in_order(labels, found.order)[found.order]
-    ids = pa.array(found.ids, pa.string())
-    segment = scored_segment(own, ids, found.values, kinds, found.scored.edges, all_pairs)
-    changes = Changes(1, now(), "cluster", (Event("created"),), found.scored.pairs, n)
+    labels = resolution.scored.forest.labels_at(resolution.threshold)
+    clusters = clusters_in_order(labels, resolution.order)[resolution.order]
+    ids = pa.array(resolution.ids, pa.string())
+    segment = scored_segment(own, ids, resolution.values, kinds, resolution.scored.edges, all_pairs)
+    changes = Changes(1, now(), "cluster", (Event("created"),), resolution.scored.pairs, n)
     segment.tables |= {"clusters": clusters_table(np.arange(n), clusters), "log": changes.table}
-    if found.constraints is not None:
-        read = found.constraints
+    if resolution.constraints is not None:
+        read = resolution.constraints
         pairs = [
             [pair for pair, is_must in zip(read.pairs, read.must, strict=True) if is_must == must]
             for must in (True, False)
@@ -106,8 +106,8 @@ def create_store(
             records=n,
             next_cluster=int(clusters.max(initial=-1)) + 1,
             all_pairs=all_pairs,
-            threshold=found.threshold,
-            id=found.id,
+            threshold=resolution.threshold,
+            id=resolution.id,
             columns=kinds,
             model=load(draft / MODEL).digest,
             trained=model.digest,

@@ -84,8 +84,8 @@ class Entities:
         place[trees.rows] = np.arange(len(trees.rows))
         edges = Edges(place[state.edges.left], place[state.edges.right], state.edges.dissimilarity)
         edges = edges.where((edges.left >= 0) & (edges.right >= 0))
-        found = membership(edges, trees.forest, self.model.alpha, missing, self.threshold)
-        facts = confidence_columns(self.model.record, found, self.threshold)
+        standing = membership(edges, trees.forest, self.model.alpha, missing, self.threshold)
+        facts = confidence_columns(self.model.record, standing, self.threshold)
         columns = {name: pa.array(fact, from_pandas=True) for name, fact in facts.items()}
         ids = pa.array(trees.ids, pa.string())
         return pa.table({self.id: ids, "cluster": state.cluster[trees.rows], **columns})
@@ -97,8 +97,8 @@ class Entities:
             last = self._state.manifest.next_cluster
             why = "it is retired" if 0 <= cluster < last else "there never was one"
             raise DataError(f"no cluster has the id {cluster}: {why}", self.folder)
-        found: list[str] = self._state.ids.take(pa.array(rows)).to_pylist()
-        return sorted(found)
+        ids: list[str] = self._state.ids.take(pa.array(rows)).to_pylist()
+        return sorted(ids)
 
     def has(self, id: str) -> bool:
         """Whether there is a record of this id."""
@@ -168,10 +168,10 @@ class Entities:
 
         A record of the first version has a row only once something happens to it.
         """
-        found = self._log_about(("record", "other_record"), id)
-        if not len(found) and not self.has(id):
+        rows = self._log_about(("record", "other_record"), id)
+        if not len(rows) and not self.has(id):
             raise DataError(f"no record has, or had, the id {id!r}; correct it", self.folder)
-        return found
+        return rows
 
     def cluster_history(self, cluster: int) -> Any:
         """Table: rows of the log that are about a cluster, also a retired one."""
@@ -181,8 +181,8 @@ class Entities:
 
     def _log_about(self, columns: tuple[str, str], value: object) -> Any:
         log = self.log()
-        found = [pc.fill_null(pc.equal(log.column(name), value), False) for name in columns]
-        return log.filter(pc.or_(*found))
+        matches = [pc.fill_null(pc.equal(log.column(name), value), False) for name in columns]
+        return log.filter(pc.or_(*matches))
 
     @property
     def _components(self) -> NDArray[np.int32]:
@@ -205,9 +205,9 @@ class Entities:
         """Rows of records; refuses ids that no record has."""
         names = [str(id) for id in ids]
         distinct = list(dict.fromkeys(names))
-        found = self._state.rows_of(pa.array(distinct, pa.string()))
-        if (found < 0).any():
-            unknown = distinct[int(np.argmax(found < 0))]
+        rows = self._state.rows_of(pa.array(distinct, pa.string()))
+        if (rows < 0).any():
+            unknown = distinct[int(np.argmax(rows < 0))]
             raise DataError(f"no record has the id {unknown!r}; correct it", self.folder)
         place = {name: k for k, name in enumerate(distinct)}
-        return found[[place[name] for name in names]]
+        return rows[[place[name] for name in names]]

@@ -77,14 +77,14 @@ def changed_pairs(
     for rule in range(len(change.new)):
         codes.append(change.pairs(rule))
         crowded.append(change.crowded(rule))
-    found = np.unique(np.concatenate(codes))
-    old = (found & 0xFFFFFFFF) < state.n_rows  # pairs of former records, of keys that came back
+    pairs = np.unique(np.concatenate(codes))
+    old = (pairs & 0xFFFFFFFF) < state.n_rows  # pairs of former records, of keys that came back
     if old.any():
         edges = state.edges
-        known = np.isin(found[old], pair_codes(edges.left, edges.right))
-        found = np.concatenate([found[~old], found[old][~known]])
+        known = np.isin(pairs[old], pair_codes(edges.left, edges.right))
+        pairs = np.concatenate([pairs[~old], pairs[old][~known]])
     dropped = change.no_candidates(np.unique(np.concatenate(crowded)))
-    return PairChanges(found >> 32, found & 0xFFFFFFFF, dropped, change.new)
+    return PairChanges(pairs >> 32, pairs & 0xFFFFFFFF, dropped, change.new)
 
 
 class _KeyChanges:
@@ -132,16 +132,16 @@ class _KeyChanges:
         """Scored pairs, by their position, of keys that are shared by too many rows now."""
         before, after = self.before[rule], self.after[rule]
         full = np.flatnonzero((before <= self.most) & (before >= 2) & (after > self.most))
-        edges, found = self.state.edges, [np.empty(0, np.int64)]
+        edges, positions = self.state.edges, [np.empty(0, np.int64)]
         owner, rows = self.index.members(rule, self.keys[rule][full], self.alive)
         for key in range(len(full)):
             here = np.zeros(self.state.n_rows, np.bool_)
             here[rows[owner == key]] = True
-            found.append(np.flatnonzero(here[edges.left] & here[edges.right]))
-        return np.concatenate(found)
+            positions.append(np.flatnonzero(here[edges.left] & here[edges.right]))
+        return np.concatenate(positions)
 
     def no_candidates(self, positions: Ints) -> Ints:
-        """Of some scored pairs those that share no key any more, (k, 2) rows."""
+        """(k, 2) rows: those of some scored pairs that share no key after the change."""
         edges = self.state.edges
         left, right = edges.left[positions], edges.right[positions]
         rows, local = np.unique(np.concatenate([left, right]), return_inverse=True)

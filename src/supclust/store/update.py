@@ -137,15 +137,15 @@ def _scored(state: State, change: Change, pairs: PairChanges, ids: Any) -> Edges
     right = np.where(swap, pairs.left, pairs.right)
     rows, local = np.unique(np.concatenate([left, right]), return_inverse=True)
     values = pa.concat_tables([state.values, change.batch.values]).take(pa.array(rows))
-    found = score_candidates(
+    edges = score_candidates(
         PairList(local[: len(left)], local[len(left) :]),
         compared(state.model, columns_of(values)),
         [pair_model(state.model.spec, state.model.weights)],
         most=float((state.model.records or {})["missing"]),
     )
-    found = closer(found, state.model)
+    edges = closer(edges, state.model)
     places = rows.astype(np.int32)
-    return Edges(places[found.left], places[found.right], found.dissimilarity)
+    return Edges(places[edges.left], places[edges.right], edges.dissimilarity)
 
 
 def _touched(
@@ -200,9 +200,9 @@ def _rows_of(
         return np.empty(0, np.int64)
     wanted = list(dict.fromkeys(names))
     at = pc.index_in(ids, value_set=pa.array(wanted, pa.string()))
-    found = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False) & alive)
+    present = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False) & alive)
     rows = np.full(len(wanted), -1)
-    rows[at.take(pa.array(found)).to_numpy()] = found
+    rows[at.take(pa.array(present)).to_numpy()] = present
     return rows if keep else rows[rows >= 0]
 
 

@@ -88,16 +88,16 @@ def model_lines(facts: Mapping[str, Any]) -> list[str]:
 
 def _candidate_lines(facts: Mapping[str, Any]) -> list[str]:
     """Candidate rules of a model of a bare table, and what they lose."""
-    found, records = facts["entities"], facts["records"]
+    counts, records = facts["entities"], facts["records"]
     rows = [
         f"  {one['rule']}  ({one['pairs']:,.0f} pairs, recall {one['recall']:.1%}, after closure "
         f"{one['closure']:.1%})"
         for one in records["candidates"]
     ]
     return [
-        f"labels         {found['reason']}",
-        f"candidates     {found['pairs']:,} pairs in training; of the labelled pairs "
-        f"{found['never_compared']:.1%} are never compared",
+        f"labels         {counts['reason']}",
+        f"candidates     {counts['pairs']:,} pairs in training; of the labelled pairs "
+        f"{counts['never_compared']:.1%} are never compared",
         *rows,
     ]
 

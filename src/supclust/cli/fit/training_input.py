@@ -44,44 +44,44 @@ class TrainingInput:
 
 def read_training_records(path: Path, columns: ColumnChoice, use: Use) -> TrainingInput:
     """Read a table of records."""
-    found = read_labelled_records(path, columns, use)
+    table = read_labelled_records(path, columns, use)
     description: dict[str, Any] = {
         "layout": "records",
-        "label": found.columns.label,
-        "block": found.columns.block,
-        "id": found.columns.id,
-        "columns": dict(found.kinds),
+        "label": table.columns.label,
+        "block": table.columns.block,
+        "id": table.columns.id,
+        "columns": dict(table.kinds),
     }
-    if found.comparisons is not None:
-        description["comparisons"] = found.comparisons.to_json()
+    if table.comparisons is not None:
+        description["comparisons"] = table.comparisons.to_json()
     return TrainingInput(
-        found.kind,
-        found.blocks,
-        found.feature_names,
-        tuple(_described(path, found)),
+        table.kind,
+        table.blocks,
+        table.feature_names,
+        tuple(_described(path, table)),
         description,
-        found.spreads,
+        table.spreads,
     )
 
 
-def _described(path: Path, found: LabelledRecords) -> list[str]:
-    used = sum(block.n for block in found.blocks)
+def _described(path: Path, table: LabelledRecords) -> list[str]:
+    used = sum(block.n for block in table.blocks)
     lines = [
-        f"{path}: {counted(found.n, 'record')}, {found.labelled:,} with a label; {used:,} of these "
-        f"in {counted(len(found.blocks), 'block')} of two or more"
+        f"{path}: {counted(table.n, 'record')}, {table.labelled:,} with a label; {used:,} of these "
+        f"in {counted(len(table.blocks), 'block')} of two or more"
     ]
-    if found.comparisons is None:
+    if table.comparisons is None:
         lines.append(
-            f"vectors of {counted(len(found.feature_names), 'number')}: {_shown(found.kinds)}"
+            f"vectors of {counted(len(table.feature_names), 'number')}: {_shown(table.kinds)}"
         )
     else:
         lines.append("columns compared:")
-        width = max(len(one.column) for one in found.comparisons.comparisons)
-        for one in found.comparisons.comparisons:
+        width = max(len(one.column) for one in table.comparisons.comparisons)
+        for one in table.comparisons.comparisons:
             what = ", ".join(name.partition(": ")[2] for name in one.feature_names)
             unit = f" (unit {one.spread:.4g})" if one.kind == "number" else ""
             lines.append(f"  {one.column:<{width}}  {one.kind:<8}  {what}{unit}")
-    return [*lines, *found.notes]
+    return [*lines, *table.notes]
 
 
 def _shown(names: Sequence[str] | dict[str, Any], most: int = 8) -> str:
@@ -124,7 +124,7 @@ def _described_pairs(path: Path, dataset: Dataset) -> list[str]:
 
 
 def choose_blocks(
-    found: TrainingInput,
+    data: TrainingInput,
     train: Sequence[str] | None,
     dev: Sequence[str] | None,
     share: float | None,
@@ -133,13 +133,13 @@ def choose_blocks(
     """Blocks to train on, and those held out for stopping and for the cut.
 
     Args:
-        found: the input.
+        data: the input.
         train: names of the blocks to train on; default: all that are not held out.
         dev: names of the blocks to hold out; default: drawn at random.
         share: of the blocks to draw, or of the clusters where there is one block.
         seed: of the draw.
     """
-    by_name = {block.name: block for block in found.blocks}
+    by_name = {block.name: block for block in data.blocks}
     for name in (*(train or ()), *(dev or ())):
         if name not in by_name:
             raise DataError(
@@ -150,11 +150,11 @@ def choose_blocks(
     if both:
         raise DataError(f"block {both[0]!r} is in --train-blocks and in --dev-blocks; choose one")
     if dev is not None:
-        held = [block for block in found.blocks if block.name in set(dev)]
+        held = [block for block in data.blocks if block.name in set(dev)]
         rest = set(by_name) - set(dev) if train is None else set(train)
-        left = [block for block in found.blocks if block.name in rest]
+        left = [block for block in data.blocks if block.name in rest]
         if not left:
             raise DataError("no block is left to train on; hold out fewer with --dev-blocks")
         return left, held
-    wanted = [b for b in found.blocks if train is None or b.name in set(train)]
+    wanted = [b for b in data.blocks if train is None or b.name in set(train)]
     return hold_out(wanted, share, seed)

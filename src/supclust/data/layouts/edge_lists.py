@@ -90,12 +90,12 @@ def read_edges(
     for a, b, number in _batches(table, id_a, id_b, column, integers):
         for name, ids in ((id_a, a), (id_b, b)):
             _refuse_missing(ids, name, "every edge needs two ids", table, row)
-        found = numbers_of(number)
-        _refuse_bad(found, probability, column, table.path, row)
+        numbers = numbers_of(number)
+        _refuse_bad(numbers, probability, column, table.path, row)
         first.append(a)
         second.append(b)
-        values.append(1.0 - found if probability else found)
-        row += len(found)
+        values.append(1.0 - numbers if probability else numbers)
+        row += len(numbers)
     if row == 0:
         raise DataError("has a header but no edges; add some", table.path)
     ids, ends = _encode([*([known] if known is not None else []), *first, *second], len(first))
@@ -205,14 +205,14 @@ def _refuse_missing(ids: Any, name: str, why: str, table: RecordTable, row: int)
         )
 
 
-def _refuse_bad(found: Floats, probability: bool, column: str, path: Path, row: int) -> None:
-    bad = (
-        ~((found >= 0) & (found <= 1)) if probability else np.isnan(found) | np.isneginf(found)
-    )  # fmt: skip
+def _refuse_bad(numbers: Floats, probability: bool, column: str, path: Path, row: int) -> None:
+    bad = np.isnan(numbers) | np.isneginf(numbers)
+    if probability:
+        bad = ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
         first = int(np.argmax(bad))
         wanted = "between 0 and 1" if probability else "numbers or inf"
-        what = "nothing" if np.isnan(found[first]) else f"{found[first]:g}"
+        what = "nothing" if np.isnan(numbers[first]) else f"{numbers[first]:g}"
         raise DataError(
             f"column {column!r} must hold {wanted}; received {what} in edge {row + first + 1}. "
             "Correct or remove that row",

@@ -34,11 +34,11 @@ PAIR_FILES = tuple(f"pairFeatures.{kind}{gz}" for kind in ("csv", "tsv") for gz 
 
 def find_pair_file(folder: Path) -> Path | None:
     """The pair features of a block folder, or ``None``; two of them are an error."""
-    found = [folder / name for name in PAIR_FILES if (folder / name).is_file()]
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    files = [folder / name for name in PAIR_FILES if (folder / name).is_file()]
+    if len(files) > 1:
+        names = ", ".join(path.name for path in files)
         raise DataError(f"holds {names}: keep one of them", folder)
-    return found[0] if found else None
+    return files[0] if files else None
 
 
 def block_folders(root: Path) -> list[Path]:

@@ -114,14 +114,14 @@ def _features_by_block(
     codes, names = encode_labels([*members, *blocks])
     for code, block in enumerate(names):
         rows = np.flatnonzero(codes[len(members) :] == code)
-        found = PairRows(
+        read = PairRows(
             ends[0][rows],
             ends[1][rows],
             pairs.path,
             partial(_line, pairs, rows),
             block if "block" in pairs.columns else "",
         )
-        _, _, position = pair_positions(found, tuple(members[block]), unknown)
+        _, _, position = pair_positions(read, tuple(members[block]), unknown)
         ordered = np.empty((n_pairs(len(members[block])), values.shape[1]), np.float32)
         ordered[position] = values[rows]
         yield block, ordered

@@ -182,19 +182,19 @@ def _first_repeat(keys: Sequence[str]) -> int | None:
 def _read_npz(path: Path, name: str, source: Source) -> Dataset:
     roles = {key: role for role, keys in NPZ_NAMES.items() for key in keys}
     arrays, present = load_npz(path, roles)
-    found = {roles[key]: array for key, array in arrays.items()}
+    by_role = {roles[key]: array for key, array in arrays.items()}
     for role in ("features", "labels"):
-        if role not in found:
+        if role not in by_role:
             raise DataError(
                 f"needs an array {' or '.join(NPZ_NAMES[role])}, holds {', '.join(present)}", path
             )
-    points = found.pop("features")
+    points = by_role.pop("features")
     if points.ndim != 2 or points.dtype.kind not in "fiub":
         raise DataError(
             f"features must be numbers of shape (n, d); received {points.dtype} {points.shape}",
             path,
         )
-    for role, array in found.items():
+    for role, array in by_role.items():
         if array.shape != (len(points),):
             raise DataError(
                 f"{role} must have one entry per row, shape ({len(points)},); received "
@@ -204,7 +204,7 @@ def _read_npz(path: Path, name: str, source: Source) -> Dataset:
     if not np.isfinite(points).all():
         row = int(np.argmin(np.isfinite(points).all(axis=1)))
         raise DataError(f"features must be finite, row {row} is not", path)
-    texts = {role: [str(value) for value in array] for role, array in found.items()}
+    texts = {role: [str(value) for value in array] for role, array in by_role.items()}
     kept = points if points.dtype in (np.float32, np.float64) else points.astype(np.float64)
     return vector_dataset(
         kept,

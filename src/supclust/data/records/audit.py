@@ -65,11 +65,11 @@ def audit_labels(records: Records) -> list[Collapse]:
     block = np.full(records.n, UNKNOWN)
     for number, rows in enumerate(records.rows_by_block.values()):
         block[rows] = number
-    found = []
+    findings = []
     for column in records.columns:
         if column.kind in _EXPECTED:
-            found += _collapses(column, records.labels != UNKNOWN, block)
-    return found
+            findings += _collapses(column, records.labels != UNKNOWN, block)
+    return findings
 
 
 def _collapses(column: TypedColumn, labelled: NDArray[np.bool_], block: IntArray) -> list[Collapse]:

@@ -65,10 +65,10 @@ def read_columns(table: RecordTable, kinds: Mapping[str, Kind]) -> dict[str, Any
     if not rows:
         raise DataError("has a header but no records; add some", table.path)
     columns = {
-        name: np.concatenate(found)
+        name: np.concatenate(pieces)
         if kinds[name] == "number"
-        else [value for part in found for value in part]
-        for name, found in parts.items()
+        else [value for part in pieces for value in part]
+        for name, pieces in parts.items()
     }
     refuse_infinite(columns, table.path)
     return columns

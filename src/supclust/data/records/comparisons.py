@@ -145,7 +145,7 @@ class RecordComparisons:
 
     @property
     def directions(self) -> tuple[int, ...]:
-        """Of all features: 1 if a larger value says that records are more alike, -1, or 0."""
+        """Sign of every feature: 1 if larger values mean more alike, -1 if less, 0 if neither."""
         return tuple(DIRECTIONS.get(f, 1) for one in self.comparisons for f in one.features)
 
     @property

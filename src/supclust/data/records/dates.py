@@ -38,24 +38,24 @@ def parse_date(text: str, order: DateOrder = "day first") -> Date | None:
         order: of two numbers before a year. A number above 12 is a day in any case.
     """
     text = text.strip(_EDGES).casefold()
-    if found := _YEAR_FIRST.fullmatch(text):
-        year, month, day = found.groups()
+    if match := _YEAR_FIRST.fullmatch(text):
+        year, month, day = match.groups()
         return int(year), int(month), int(day or UNKNOWN)
-    if found := _YEAR.fullmatch(text):
-        return int(found[1]), UNKNOWN, UNKNOWN
-    if found := _YEAR_LAST.fullmatch(text):
-        first, second, year = map(int, found.groups())
-        if len(found[3]) == 2:
+    if match := _YEAR.fullmatch(text):
+        return int(match[1]), UNKNOWN, UNKNOWN
+    if match := _YEAR_LAST.fullmatch(text):
+        first, second, year = map(int, match.groups())
+        if len(match[3]) == 2:
             year += 2000 if year < _CENTURY else 1900
         swap = second > 12 or (order == "month first" and first <= 12)
         return (year, first, second) if swap else (year, second, first)
-    if found := _DIGITS.fullmatch(text):
-        year, month, day = map(int, found.groups())
+    if match := _DIGITS.fullmatch(text):
+        year, month, day = map(int, match.groups())
         return year, month, day
-    if found := _DAY_MONTH.fullmatch(text):
-        return _with_name(found[3], found[2], found[1])
-    if found := _MONTH_DAY.fullmatch(text):
-        return _with_name(found[3], found[1], found[2])
+    if match := _DAY_MONTH.fullmatch(text):
+        return _with_name(match[3], match[2], match[1])
+    if match := _MONTH_DAY.fullmatch(text):
+        return _with_name(match[3], match[1], match[2])
     return None
 
 
@@ -85,8 +85,8 @@ def date_order(texts: Sequence[str]) -> DateOrder:
     """
     votes = 0
     for text in texts:
-        if found := _YEAR_LAST.fullmatch(text.strip(_EDGES).casefold()):
-            votes += (int(found[1]) > 12) - (int(found[2]) > 12)
+        if match := _YEAR_LAST.fullmatch(text.strip(_EDGES).casefold()):
+            votes += (int(match[1]) > 12) - (int(match[2]) > 12)
     return "month first" if votes < 0 else "day first"
 
 

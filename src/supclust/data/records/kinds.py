@@ -153,12 +153,12 @@ def checked_kinds(asked: Mapping[str, str]) -> dict[str, ColumnKind]:
     >>> checked_kinds({"zip": "code"})
     {'zip': 'code'}
     """
-    found: dict[str, ColumnKind] = {}
+    checked: dict[str, ColumnKind] = {}
     for name, kind in asked.items():
         match = [known for known in KINDS if known == kind]
         if not match:
             raise DataError(
                 f"--kind {name}={kind}: a kind must be one of {', '.join(KINDS)}; received {kind!r}"
             )
-        found[name] = match[0]
-    return found
+        checked[name] = match[0]
+    return checked

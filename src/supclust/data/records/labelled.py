@@ -162,7 +162,7 @@ def rows_by_block(
         column: of the blocks, for the message.
         path: of the table.
     """
-    found: dict[str, list[int]] = {}
+    by_block: dict[str, list[int]] = {}
     for row in rows:
         group = groups[row]
         if group is None:
@@ -171,8 +171,8 @@ def rows_by_block(
                 "Fill it in, or remove the record",
                 path,
             )
-        found.setdefault(group, []).append(row)
-    return {name: np.array(members, np.int64) for name, members in found.items()}
+        by_block.setdefault(group, []).append(row)
+    return {name: np.array(members, np.int64) for name, members in by_block.items()}
 
 
 def _labelled_rows(records: Records) -> dict[str, IntArray]:
@@ -180,14 +180,14 @@ def _labelled_rows(records: Records) -> dict[str, IntArray]:
     labels, column = records.labels, records.choice.label
     labelled = np.flatnonzero(labels != UNKNOWN).tolist()
     rows = rows_by_block(records.blocks, labelled, records.choice.block, records.path)
-    kept = {name: found for name, found in rows.items() if len(found) > 1}
+    kept = {name: own for name, own in rows.items() if len(own) > 1}
     if not kept:
         raise DataError(
             f"training needs records with a label (column {column!r}), two or more in one "
             "block; there are none. Label some, or name another column with --label",
             records.path,
         )
-    if all(len(np.unique(labels[found])) == len(found) for found in kept.values()):
+    if all(len(np.unique(labels[own])) == len(own) for own in kept.values()):
         raise DataError(
             f"training needs two records of one cluster; in column {column!r} every label "
             "of a block is different. Name the column of clusters with --label",

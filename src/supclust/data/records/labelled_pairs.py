@@ -53,7 +53,7 @@ def read_labelled_pairs(path: str | Path, ids: Sequence[str]) -> LabelledPairs:
     raw = read_columns(table, {a: "text", b: "text", answer: "text"})
     row_of = {id: row for row, id in enumerate(ids)}
     repeated = len(row_of) < len(ids)
-    found: dict[tuple[int, int], bool] = {}
+    answers: dict[tuple[int, int], bool] = {}
     skipped = 0
     for line, (one, two, text) in enumerate(zip(raw[a], raw[b], raw[answer], strict=True)):
         if text is None:
@@ -64,12 +64,12 @@ def read_labelled_pairs(path: str | Path, ids: Sequence[str]) -> LabelledPairs:
             raise _error(table, line, f"a pair must be of two records; received {one!r} twice")
         pair = (min(rows), max(rows))
         match = _answer(table, line, text)
-        if found.setdefault(pair, match) != match:
+        if answers.setdefault(pair, match) != match:
             raise _error(table, line, f"{one!r} and {two!r} match in one line and not in another")
-    if not found:
+    if not answers:
         raise DataError("has no pair with an answer; fill in column " + repr(answer), table.path)
-    pairs = np.array(list(found), np.int64).reshape(-1, 2)
-    return LabelledPairs(pairs[:, 0], pairs[:, 1], np.array(list(found.values())), skipped)
+    pairs = np.array(list(answers), np.int64).reshape(-1, 2)
+    return LabelledPairs(pairs[:, 0], pairs[:, 1], np.array(list(answers.values())), skipped)
 
 
 def _columns(table: RecordTable) -> tuple[str, str, str]:

@@ -140,7 +140,7 @@ def read_records(path: str | Path, choice: ColumnChoice) -> Records:
         choice = replace(choice, id=next((one.name for one in columns if one.kind == "id"), None))
     n = len(next(iter(raw.values())))
     labels, label_names = _codes(raw[choice.label] if choice.label else [None] * n)
-    found = Records(
+    records = Records(
         table.path,
         choice,
         columns,
@@ -150,12 +150,13 @@ def read_records(path: str | Path, choice: ColumnChoice) -> Records:
         _ids(raw[choice.id] if choice.id else None, n),
         _codes(raw[choice.distinct])[0] if choice.distinct else np.full(n, UNKNOWN),
     )
-    if not found.kinds:
+    if not records.kinds:
         raise DataError(
-            f"no column can be compared ({'; '.join(found.notes)}). Add one, or choose with --kind",
+            f"no column can be compared ({'; '.join(records.notes)}). Add one, or choose "
+            "with --kind",
             table.path,
         )
-    return found
+    return records
 
 
 def _codes(values: Sequence[str | None]) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -48,12 +48,12 @@ class Where:
         >>> Where.parse("patent_date < 2022")
         Where(column='patent_date', sign='<', value='2022')
         """
-        found = _CONDITION.fullmatch(text)
-        if not found:
+        match = _CONDITION.fullmatch(text)
+        if not match:
             raise DataError(
                 f"--where must be a column, a sign and a value, as 'year<2022'; received {text!r}"
             )
-        return cls(*found.groups())
+        return cls(*match.groups())
 
     def __str__(self) -> str:
         """As it is written."""

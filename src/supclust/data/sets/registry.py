@@ -82,10 +82,10 @@ def list_datasets(data_dir: str | Path | None = None) -> list[DatasetRow]:
         DatasetRow(
             name=spec.name,
             kind=spec.kind,
-            real=(found := spec.locate(data_dir)) is not None,
+            real=(located := spec.locate(data_dir)) is not None,
             stand_in=spec.stand_in is not None,
             own=spec.folder is None,
-            path=str(found) if found is not None else "",
+            path=str(located) if located is not None else "",
             summary=spec.summary,
         )
         for spec in SPECS.values()

@@ -85,10 +85,10 @@ class DatasetSpec:
                     f"{', '.join(legal) or 'none'}"
                 )
         chosen = {**legal, **options}
-        found = None if source == "stand-in" else self.locate(data_dir, path)
-        if found is not None:
+        located = None if source == "stand-in" else self.locate(data_dir, path)
+        if located is not None:
             chosen.pop("seed", None)  # only a stand-in depends on it
-            loader = self.prepare(found, chosen)
+            loader = self.prepare(located, chosen)
         else:
             loader = self._prepare_stand_in(source, data_dir, chosen)
         dataset = cached(

@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 @dataclass
 class State:
-    """Batch in the middle of training HAC; a cluster lives in the slot of its smallest point."""
+    """Batch in the middle of training HAC; a cluster has the slot of its smallest point."""
 
     psi: Tensor  # (b, n, n)
     weight: Tensor  # (b, n, n) log weight, or the code of the extreme pair
@@ -129,7 +129,7 @@ def _open_round(tally: Tally, t: int, height: Tensor, ceiling: Tensor) -> None:
 
 
 def _count(tally: Tally, t: int | Tensor, psi: Tensor, pairs: Tensor, born: Tensor) -> Tensor:
-    """Add the terms of pairs that die in round t; returns how many each has, (b, k).
+    """Add the terms of pairs that end in round t; returns how many each has, (b, k).
 
     Args:
         tally: to add to.

@@ -43,7 +43,7 @@ class Training:
         self.objective = objective
 
     def weights(self, place: int) -> Weights:
-        """Of a `Mahalanobis` or `LinearPair`."""
+        """Weights of a `Mahalanobis` or `LinearPair`."""
         module: Any = self.objective.dissimilarity
         plain = isinstance(module, LinearPair)
         weights: Weights = weights_of(module, place) if plain else module.weights(place)

@@ -98,15 +98,15 @@ def curves(history: Sequence[Epoch], position: int) -> dict[str, list[float | No
         history: epochs up to the last one of the split.
         position: of the split.
     """
-    found: dict[str, list[float | None] | None] = {}
+    by_name: dict[str, list[float | None] | None] = {}
     for name, key in CURVES.items():
         column = [float(epoch[key][position]) if key in epoch else math.nan for epoch in history]
         if name.endswith("loss"):
-            found[name] = list(column)
+            by_name[name] = list(column)
             continue
         values = [None if math.isnan(x) else float(f"{x:.{DIGITS}g}") for x in column]
-        found[name] = None if all(value is None for value in values) else values
-    return found
+        by_name[name] = None if all(value is None for value in values) else values
+    return by_name
 
 
 def pack(history: Sequence[Epoch]) -> dict[str, Tensor]:

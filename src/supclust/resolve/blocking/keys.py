@@ -160,10 +160,10 @@ class KeyColumn:
 
     def spread(self, key: Ints) -> Keys:
         """One key per entry (negative: none) to keys of the records."""
-        found = np.append(key, -1)[self.code]
-        known = found >= 0
+        keys = np.append(key, -1)[self.code]
+        known = keys >= 0
         starts = np.concatenate([[0], np.cumsum(known)]).astype(np.int64)
-        return Keys(starts, found[known].astype(np.int64))
+        return Keys(starts, keys[known].astype(np.int64))
 
     def spread_sets(self, counts: Ints, keys: Ints) -> Keys:
         """The first ``counts[e]`` of the keys ``keys[e]`` of every entry to keys of the records."""

@@ -60,15 +60,15 @@ def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
     """
     rules, predicates, at = [], [], 0
     while True:
-        found = _PREDICATE.match(text, at)
-        if found is None or bool(found["name"]) != bool(found["close"]):
+        match = _PREDICATE.match(text, at)
+        if match is None or bool(match["name"]) != bool(match["close"]):
             raise DataError(
                 "candidate rules must be predicates joined by & and separated by commas, as in "
                 f'"surname & year(dob), postcode"; received {text!r}, which cannot be read from '
                 f"{text[at:]!r} on"
             )
-        column = found["plain"] or found["quoted"].replace('""', '"')
-        name = found["name"] or "equal"
+        column = match["plain"] or match["quoted"].replace('""', '"')
+        name = match["name"] or "equal"
         if name not in PREDICATES:
             raise DataError(
                 f"a predicate must be one of {', '.join(PREDICATES)}; received {name!r}. "
@@ -80,7 +80,7 @@ def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
                 "Name one of these"
             )
         predicates.append(Predicate(column, name))
-        at = found.end()
+        at = match.end()
         if at == len(text) or text[at] == ",":
             rules.append(Rule(tuple(predicates)))
             predicates = []

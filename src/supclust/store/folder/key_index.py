@@ -99,10 +99,10 @@ class KeyIndex:
             counts = np.searchsorted(part.keys, keys, "right") - low
             owner = np.repeat(np.arange(len(keys)), counts)
             within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-            found = part.rows[low[owner] + within]
-            here = alive[found]
+            selected = part.rows[low[owner] + within]
+            here = alive[selected]
             owners.append(owner[here])
-            rows.append(found[here])
+            rows.append(selected[here])
         return np.concatenate(owners), np.concatenate(rows)
 
     def of_rows(self, rule: int, rows: Ints, n: int) -> tuple[Ints, Ints]:

@@ -79,7 +79,7 @@ class Manifest:
     trained: str
 
     def after(self, **changes: Any) -> Manifest:
-        """That of the next version."""
+        """The manifest of the next version."""
         return replace(self, version=self.version + 1, **changes)
 
 

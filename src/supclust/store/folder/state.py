@@ -122,7 +122,7 @@ class State:
 
     @property
     def schema(self) -> Any:
-        """Of the values."""
+        """Schema of the values."""
         return pa.schema([(name, TYPES[kind]) for name, kind in self.manifest.columns.items()])
 
     @cached_property
@@ -150,9 +150,9 @@ class State:
         here = np.flatnonzero(self.alive)
         known = self.ids if len(here) == self.n_rows else self.ids.take(pa.array(here))
         at = pc.index_in(known, value_set=ids)
-        found = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
+        present = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
         rows = np.full(len(ids), -1)
-        rows[at.drop_null().to_numpy()] = here[found]
+        rows[at.drop_null().to_numpy()] = here[present]
         return rows
 
 

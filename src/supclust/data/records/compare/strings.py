@@ -97,9 +97,9 @@ def jaro_winkler(masks, n, chars, start, stop, prefix):
         free = masks[chars[start + k]] & near & ~taken
         first = free & -free
         taken |= first
-        found = np.int64(free != 0)
-        matched |= bit & -found
-        count += found
+        hit = np.int64(free != 0)
+        matched |= bit & -hit
+        count += hit
         bit <<= 1
     if count == 0:
         return 0.0

@@ -71,7 +71,7 @@ def encode_columns(
         *(words.items, words.starts, weights, totals),
         *(forms.triples.items, forms.triples.starts, forms.triples.distinct),
         _stacked(dates, (n, 3), np.int64),
-        _stacked([day_numbers(found) for found in dates], (n,), np.float64),
+        _stacked([day_numbers(parsed) for parsed in dates], (n,), np.float64),
         _stacked(numbers, (n,), np.float64),
         _stacked(places, (n, 2), np.float64),
     )
@@ -140,10 +140,10 @@ def parse_place(text: str) -> tuple[float, float] | None:
     >>> parse_place("48.1, 11.5"), parse_place("100, 0")
     ((48.1, 11.5), None)
     """
-    found = _PLACE.fullmatch(text)
-    if not found:
+    match = _PLACE.fullmatch(text)
+    if not match:
         return None
-    north, east = float(found[1]), float(found[2])
+    north, east = float(match[1]), float(match[2])
     return (north, east) if abs(north) <= 90 and abs(east) <= 360 else None
 
 

@@ -114,14 +114,14 @@ def table_files(root: Path) -> list[Path]:
     """
     files = []
     for table in TABLES:
-        found = [p for gz in ("", ".gz") if (p := root / f"{table}.csv{gz}").is_file()]
-        if not found:
+        present = [p for gz in ("", ".gz") if (p := root / f"{table}.csv{gz}").is_file()]
+        if not present:
             raise DataError(
                 f"{table}.csv or {table}.csv.gz not found; the GUM coreference set is "
                 "documents.csv, tokens.csv.gz and mentions.csv.gz (docs/gum_coref.md)",
                 root,
             )
-        files.append(found[0])
+        files.append(present[0])
     return files
 
 
