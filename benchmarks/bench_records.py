@@ -65,7 +65,8 @@ def report(quick: bool) -> str:
     from rapidfuzz import process
     from rapidfuzz.distance import JaroWinkler
 
-    from supclust.cluster.flat import Cut, flat_records
+    from supclust.cluster.flat import flat_records
+    from supclust.cut.rule import Cut
     from supclust.data.records.comparisons import Comparison, RecordComparisons
     from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
 

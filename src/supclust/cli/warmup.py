@@ -22,7 +22,7 @@ from supclust._lazy import install_hint
 
 if TYPE_CHECKING:
     from supclust.data.block import Block, Kind
-    from supclust.data.records.comparisons import ColumnKind
+    from supclust.data.records.features import ColumnKind
     from supclust.data.records.table import Records
 
 EXAMPLES = ("supclust warmup", "supclust warmup --all")
@@ -126,8 +126,8 @@ def _loss(dtype: type) -> None:
 
 def _cluster() -> None:
     """Cluster points and records, in small and in large blocks."""
-    from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records
-    from supclust.cut.rule import expected_shares, learned_merges, merge_features, no_rule
+    from supclust.cluster.flat import centred, embedded, flat_points, flat_records
+    from supclust.cut.rule import Cut, expected_shares, learned_merges, merge_features, no_rule
     from supclust.data.records.comparisons import Comparison, RecordComparisons
     from supclust.hac.cpu.dispatch import SMALL
 

@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust.model.best.choices import cut_line as cut_line
-from supclust.model.best.choices import dissimilarity_lines as dissimilarity_lines
-from supclust.model.best.choices import guard_lines as guard_lines
-
 if TYPE_CHECKING:
-    from supclust.data.records.comparisons import ColumnKind
+    from supclust.data.records.features import ColumnKind
 
 
 def counted(count: int, what: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from supclust.cluster.output import CLUSTER
 from supclust.data.errors import DataError
 from supclust.data.records.columns import refuse_infinite
-from supclust.data.tables.formats import Kind
+from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable, numbers_of
 from supclust.model.trained import TrainedModel
 

@@ -22,8 +22,7 @@ from supclust.cluster.kernels import (
     label_squares,
     score_part,
 )
-from supclust.cut.rule import Cut as Cut
-from supclust.cut.rule import learned_merges
+from supclust.cut.rule import Cut, learned_merges
 from supclust.data.records.compare.kernel import EncodedRecords, Layout
 from supclust.hac._linkage import linkage
 from supclust.hac.cpu.dispatch import SMALL

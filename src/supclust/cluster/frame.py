@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from supclust.cluster.chunks import plan_blocks
+from supclust.cluster.columns import features_of, model_columns
 from supclust.cluster.flat import Features, label_features
-from supclust.cluster.table import CLUSTER, features_of, model_columns
+from supclust.cluster.output import CLUSTER
 from supclust.data.errors import DataError
 from supclust.data.tables.cast import cast_batch
 from supclust.data.tables.reader import RecordTable, integer_column

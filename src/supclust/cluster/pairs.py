@@ -12,7 +12,8 @@ import numpy as np
 
 from supclust.cluster.engine import LOCAL, Engine, in_order, same
 from supclust.cluster.flat import Labels, Links, flat_squares
-from supclust.cluster.table import CLUSTER, Clustered, Options
+from supclust.cluster.output import CLUSTER
+from supclust.cluster.table import Clustered, Options
 from supclust.cut.rule import Cut
 from supclust.data.block import n_pairs
 from supclust.data.errors import DataError

@@ -20,18 +20,14 @@ from numpy.typing import NDArray
 
 import supclust
 from supclust.cluster.chunks import MEMORY, BlockPlan, Ints, gather, plan_blocks
-from supclust.cluster.columns import block_and_id as block_and_id
-from supclust.cluster.columns import features_of as features_of
-from supclust.cluster.columns import kept_columns as kept_columns
-from supclust.cluster.columns import model_columns as model_columns
+from supclust.cluster.columns import block_and_id, features_of, kept_columns, model_columns
 from supclust.cluster.engine import LOCAL, Engine
-from supclust.cluster.output import CLUSTER as CLUSTER
 from supclust.cluster.output import write_clusters
 from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.cut.rule import Cut
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
-from supclust.data.tables.formats import Kind
+from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.data.tables.writer import require_writable
 from supclust.model.trained import TrainedModel

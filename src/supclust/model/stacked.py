@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from supclust.boosting import Booster
 from supclust.data.block import Block, Kind
 from supclust.objectives.baselines import boosted_pairs
-from supclust.objectives.closed_form import LinearScore, labelled_pairs, unit_score
-from supclust.objectives.closed_form import pair_features as pair_features
+from supclust.objectives.closed_form import LinearScore, labelled_pairs, pair_features, unit_score
 
 if TYPE_CHECKING:
     from supclust.model.trained import TrainedModel

@@ -15,7 +15,8 @@ from supclust.data.errors import DataError, missing
 from supclust.data.layouts.pair_folders import read_unlabelled_pair_folder
 from supclust.data.layouts.pair_tables import read_unlabelled_pair_table
 from supclust.data.records.columns import read_columns
-from supclust.data.records.comparisons import RecordComparisons, source_kind
+from supclust.data.records.comparisons import RecordComparisons
+from supclust.data.records.features import source_kind
 from supclust.data.records.labelled import rows_by_block
 from supclust.data.sets.aminer import INDEX_FILE, pair_block_folders, read_aminer
 from supclust.data.sets.faces import UMIST_FILE, read_umist

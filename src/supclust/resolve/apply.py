@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from supclust.cluster.columns import block_and_id, kept_columns
 from supclust.cluster.engine import LOCAL, Engine
 from supclust.cluster.output import write_clusters
-from supclust.cluster.table import Options, block_and_id, kept_columns
+from supclust.cluster.table import Options
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import read_columns

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from supclust.cluster.table import model_columns
+from supclust.cluster.columns import model_columns
 from supclust.data.errors import DataError
 from supclust.data.records.columns import read_columns
 from supclust.data.records.features import source_kind
 from supclust.data.records.rarity import Frequencies
-from supclust.data.tables.formats import Kind
+from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable
 from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates

@@ -11,7 +11,8 @@ from scipy.spatial.distance import pdist, squareform
 
 import supclust
 from supclust.cluster import flat
-from supclust.cluster.flat import Cut, centred, embedded, flat_points, flat_records, flat_squares
+from supclust.cluster.flat import centred, embedded, flat_points, flat_records, flat_squares
+from supclust.cut.rule import Cut
 from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.hac.tree import cut_tree
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from supclust.cli.wording import counted, cut_line, linkage_line, scores_line
+from supclust.cli.wording import counted, linkage_line, scores_line
+from supclust.model.best.choices import cut_line
 
 if TYPE_CHECKING:
     from supclust.model import TrainedModel

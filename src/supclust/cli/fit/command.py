@@ -17,15 +17,8 @@ from supclust.cli.fit.bare_table import (
     is_bare_table,
     learned_lines,
 )
-from supclust.cli.wording import (
-    counted,
-    cut_line,
-    dissimilarity_lines,
-    guard_lines,
-    linkage_line,
-    names_in,
-    scores_line,
-)
+from supclust.cli.wording import counted, linkage_line, names_in, scores_line
+from supclust.model.best.choices import cut_line, dissimilarity_lines, guard_lines
 from supclust.schema import Natural, check
 
 if TYPE_CHECKING:

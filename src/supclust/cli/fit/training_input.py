@@ -12,12 +12,8 @@ import numpy as np
 from supclust.cli.wording import counted
 from supclust.data.block import Block, Dataset, FloatArray, Kind
 from supclust.data.errors import DataError
-from supclust.data.records.labelled import (
-    ColumnChoice,
-    LabelledRecords,
-    Use,
-    read_labelled_records,
-)
+from supclust.data.records.labelled import LabelledRecords, Use, read_labelled_records
+from supclust.data.records.table import ColumnChoice
 from supclust.data.splits import hold_out
 
 

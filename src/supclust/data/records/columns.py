@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.comparisons import ColumnKind
+from supclust.data.records.features import ColumnKind
 from supclust.data.records.kinds import InferredKind, as_numbers, infer_kind
 from supclust.data.tables.cast import LIST_SEPARATOR, Kind
 from supclust.data.tables.reader import RecordTable, numbers_of

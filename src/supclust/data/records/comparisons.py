@@ -21,11 +21,17 @@ from supclust.data.errors import DataError
 from supclust.data.records.compare.kernel import EncodedRecords, Group, Layout, pair_features
 from supclust.data.records.dates import DateOrder
 from supclust.data.records.encode.columns import Column, encode_columns
-from supclust.data.records.features import DIRECTIONS, FLAGS, WIDTH, GroupName, groups_of
-from supclust.data.records.features import FEATURES as FEATURES
-from supclust.data.records.features import KINDS as KINDS
-from supclust.data.records.features import ColumnKind as ColumnKind
-from supclust.data.records.features import source_kind as source_kind
+from supclust.data.records.features import (
+    DIRECTIONS,
+    FEATURES,
+    FLAGS,
+    KINDS,
+    WIDTH,
+    ColumnKind,
+    GroupName,
+    groups_of,
+    source_kind,
+)
 from supclust.data.records.rarity import Frequencies
 from supclust.data.tables.cast import Kind
 from supclust.hac.cpu.threads import over_parts

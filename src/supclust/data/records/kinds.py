@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.comparisons import KINDS, ColumnKind
 from supclust.data.records.dates import is_plausible, parse_date
 from supclust.data.records.encode.columns import parse_place
+from supclust.data.records.features import KINDS, ColumnKind
 
 InferredKind: TypeAlias = ColumnKind | Literal["id", "empty", "constant"]
 

@@ -22,11 +22,11 @@ from supclust.data.block import (
     n_pairs,
 )
 from supclust.data.errors import DataError
-from supclust.data.records.comparisons import ColumnKind, RecordComparisons
+from supclust.data.records.comparisons import RecordComparisons
+from supclust.data.records.features import ColumnKind
 from supclust.data.records.labels import blocks_note, count_labels, strangers_note
 from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
-from supclust.data.records.table import UNKNOWN, Records, read_records
-from supclust.data.records.table import ColumnChoice as ColumnChoice
+from supclust.data.records.table import UNKNOWN, ColumnChoice, Records, read_records
 from supclust.hac.memory import require_memory
 
 Use: TypeAlias = Literal["auto", "compare", "vectors"]

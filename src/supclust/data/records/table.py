@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from supclust.data.block import ONE_BLOCK, IntArray, encode_labels
 from supclust.data.errors import DataError
 from supclust.data.records.columns import TypedColumn, compared, read_columns, type_columns
-from supclust.data.records.comparisons import ColumnKind
+from supclust.data.records.features import ColumnKind
 from supclust.data.records.where import Where
 from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable, open_table

@@ -30,8 +30,7 @@ from typing import Any, TypedDict
 from supclust.data.block import Dataset
 from supclust.data.errors import DataError
 from supclust.data.sets import loaders
-from supclust.data.sets.spec import Choice
-from supclust.data.sets.spec import DatasetSpec as DatasetSpec
+from supclust.data.sets.spec import Choice, DatasetSpec
 
 
 class DatasetRow(TypedDict):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.tables.formats import is_numeric
+from supclust.data.tables.cast import is_numeric
 from supclust.data.tables.reader import (
     TEXT_SUFFIXES,
     RecordTable,

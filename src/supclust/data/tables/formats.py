@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
 from supclust.data.files import open_text
-from supclust.data.tables.cast import Kind as Kind
-from supclust.data.tables.cast import cast_batch, cast_column
-from supclust.data.tables.cast import is_numeric as is_numeric
+from supclust.data.tables.cast import Kind, cast_batch, cast_column
 
 BATCH_ROWS = 65536
 PLACEHOLDERS = ("NA", "N/A", "#N/A", "NULL")

@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.data.records.comparisons import ColumnKind
 from supclust.data.records.dates import DateOrder, date_form, date_order, parse_date
 from supclust.data.records.encode.text import (
     code_form,
@@ -27,6 +26,7 @@ from supclust.data.records.encode.text import (
     list_form,
     text_form,
 )
+from supclust.data.records.features import ColumnKind
 from supclust.data.records.rarity import LARGEST, Frequencies
 from supclust.data.tables.cast import LIST_SEPARATOR
 from supclust.resolve.blocking.hashing import code_points, hashed

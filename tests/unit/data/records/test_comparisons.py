@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 
 from supclust.data.errors import DataError
-from supclust.data.records.comparisons import FEATURES, Comparison, RecordComparisons
+from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.data.records.encode.text import code_form, list_form, text_form
+from supclust.data.records.features import FEATURES
 from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
 
 NAMES = ["Ann Li", "ann  LI!", "Li, Ann", None, "Bob", "José García", "jose garcia", " ", "B",
