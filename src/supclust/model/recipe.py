@@ -52,7 +52,7 @@ BEST: dict[str, Any] = {
 }
 """Of ``recipe=best``, see `supclust.model.best`. The weights are offsets from a start in closed
 form, so weight decay w is a penalty w/2 |offset|^2; ``auto`` is the cut of the start for points
-(with a tenth of it as the margin), 0 and 2 for pairs."""
+(with a tenth of it as the margin), 0 and 0.5 for pairs."""
 
 
 def complete_recipe(

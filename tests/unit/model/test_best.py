@@ -12,9 +12,9 @@ import torch
 from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
 from supclust.model.best import fitting
-from supclust.model.best.guard import CLOSED, FREE, TRAINED, _verdict, smaller
+from supclust.model.best.guard import CLOSED, _verdict, smaller
 from supclust.model.best.starts import Start
-from supclust.model.best.training import may_train_freely
+from supclust.model.best.training import FREE, TRAINED, WIDE, ways_of_training
 from supclust.model.evaluate import evaluate
 from supclust.model.fit import FitOptions, fit_model, fit_splits
 from supclust.model.recipe import BEST as BESTS
@@ -105,7 +105,7 @@ def test_pairs_of_few_blocks_may_be_trained_as_in_the_paper(
     parts = overlapping_parts("pairs", 2)
     best = FitOptions(recipe_name="best", precision=64)
     (alone,) = fit_splits(parts[1:], NAMES, best, splits=(1,))
-    assert alone.record["guard"]["scores"].keys() == {CLOSED, TRAINED, FREE}
+    assert alone.record["guard"]["scores"].keys() == {CLOSED, TRAINED, WIDE, FREE}
     together = fit_splits(parts, NAMES, best, splits=(0, 1))
     assert together[1].record["guard"]["scores"] == pytest.approx(alone.record["guard"]["scores"])
 
@@ -121,11 +121,13 @@ def test_pairs_of_few_blocks_may_be_trained_as_in_the_paper(
 
 def test_settings_that_are_given_are_the_only_training(short: None) -> None:
     parts = overlapping_parts("pairs", 1)
-    assert may_train_freely(parts, FitOptions(recipe_name="best"))
-    assert not may_train_freely(parts, FitOptions(recipe_name="best", recipe={"lr": 0.5}))
-    assert not may_train_freely(overlapping_parts("vectors", 1), FitOptions(recipe_name="best"))
+    usual, other = (FitOptions(recipe_name="best", recipe=r) for r in ({}, {"lr": 0.5}))
+    assert ways_of_training("logistic", parts, usual) == (TRAINED, WIDE, FREE)
+    assert ways_of_training("logistic", parts, other) == (TRAINED,)
+    assert ways_of_training("logit", parts, usual) == (TRAINED,)
+    assert ways_of_training("logistic", overlapping_parts("vectors", 1), usual) == (TRAINED,)
     many = DatasetSplit(parts[0].train * 30, parts[0].dev, ())
-    assert not may_train_freely([many], FitOptions(recipe_name="best"))
+    assert ways_of_training("logistic", [many], usual) == (TRAINED,)
 
 
 def test_the_better_training_is_compared_with_the_closed_form() -> None:

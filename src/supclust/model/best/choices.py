@@ -51,9 +51,8 @@ def guard_lines(record: Mapping[str, Any]) -> list[str]:
     guard = record.get("guard")
     if not guard:
         return []
-    text = f"shipped: {guard['shipped']}"
-    if guard["shipped"] in ("closed form", "trained"):  # from it
-        text += f" ({record['start']})"
+    started = "" if "random" in guard["shipped"] else f" ({record['start']})"
+    text = f"shipped: {guard['shipped']}{started}"
     if guard["difference"] is None:
         return [f"{text}; too few clusters to compare it with training"]
     error = guard["standard_error"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytorch_lightning as pl
 
 from supclust.data.splits import DatasetSplit
-from supclust.model.best.guard import FREE, TRAINED, guard
+from supclust.model.best.guard import guard
 from supclust.model.best.starts import (
     Weights,
     best_map,
@@ -17,7 +17,7 @@ from supclust.model.best.starts import (
     start_with_alpha,
     weights_of_start,
 )
-from supclust.model.best.training import train_freely, train_from
+from supclust.model.best.training import FREE, TRAINED, WIDE, train_as, train_from
 from supclust.model.options import FitOptions
 from supclust.model.stacked import out_of_fold, stacked_weights, with_logit
 from supclust.objectives import Objective
@@ -53,7 +53,7 @@ def fit_best(
         options: objective, settings and seed.
         dissimilarity: ``mahalanobis``, ``linear`` or ``stacked``.
         splits: number of every split, which initial values at random depend on.
-        trainer: for the training of the splits that are trained from their start.
+        trainer: for the splits that are trained in the usual way, from their start.
         ckpt_path: of a checkpoint of that training.
     """
     if dissimilarity == "stacked":
@@ -66,18 +66,16 @@ def fit_best(
         BestFit(weights_of_start(closed), start.alpha, 0, {"start": start.name, "guard": verdict})
         for start, closed, verdict in zip(starts, fitted, verdicts, strict=True)
     ]
-    for name in (TRAINED, FREE):
-        chosen = [i for i, verdict in enumerate(verdicts) if verdict["shipped"] == name]
+    for way in (TRAINED, WIDE, FREE):
+        chosen = [i for i, verdict in enumerate(verdicts) if verdict["shipped"] == way]
         if not chosen:
             continue
-        own = [parts[i] for i in chosen]
-        if name == FREE:
-            training = train_freely(own, options, [splits[i] for i in chosen])
+        own = [fitted[i] for i in chosen], [parts[i] for i in chosen]
+        alphas = [starts[i].alpha for i in chosen]
+        if way == TRAINED:
+            training = train_from(*own, alphas, options, trainer=trainer, ckpt_path=ckpt_path)
         else:
-            closed, alphas = [fitted[i] for i in chosen], [starts[i].alpha for i in chosen]
-            training = train_from(
-                closed, own, alphas, options, trainer=trainer, ckpt_path=ckpt_path
-            )
+            training = train_as(way, *own, alphas, options, [splits[i] for i in chosen])
         for place, i in enumerate(chosen):
             models[i] = replace(
                 models[i],

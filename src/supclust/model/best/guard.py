@@ -1,6 +1,6 @@
 """The guard of ``recipe=best``: closed form or trained, by scores on held-out clusters.
 
-Pair features can be trained in two ways: from the closed form, or as in the paper.
+Pair features of few blocks can be trained in several ways.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import numpy as np
 from supclust.data.block import Block, Kind
 from supclust.data.splits import DatasetSplit
 from supclust.model.best.starts import Start, square_of
-from supclust.model.best.training import may_train_freely, train_freely, train_from
+from supclust.model.best.training import TRAINED, train_as, ways_of_training
 from supclust.model.options import FitOptions
 from supclust.model.selection import Fold, compare, guard_folds, sampled, score_trees
 
-CLOSED, TRAINED, FREE = "closed form", "trained", "trained from random values"
-"""The candidates."""
+CLOSED = "closed form"
 MOST_FOLDS = 10  # of one split
 GUARD_ENTRIES: dict[Kind, int] = {"vectors": 200_000, "pairs": 600_000}
 """Of the matrices of either side of a fold that compares trained with closed form."""
@@ -50,14 +49,14 @@ def guard(
     scores: list[dict[str, list[float]]] = [{CLOSED: []} for _ in parts]
     if units:
         sides = [DatasetSplit(fold.fit, (), ()) for _, fold in units]
+        alphas = [starts[i].alpha for i, _ in units]
+        numbers = [
+            splits[i] * MOST_FOLDS + k for i, own in enumerate(folds) for k in range(len(own))
+        ]
         trainings = {
-            TRAINED: train_from(fitted, sides, [starts[i].alpha for i, _ in units], options)
+            way: train_as(way, fitted, sides, alphas, options, numbers)
+            for way in ways_of_training(starts[0].name, parts, options)
         }
-        if starts[0].name == "logistic" and may_train_freely(parts, options):
-            numbers = [
-                splits[i] * MOST_FOLDS + k for i, own in enumerate(folds) for k in range(len(own))
-            ]
-            trainings[FREE] = train_freely(sides, options, numbers)
         for place, (i, fold) in enumerate(units):
             blocks = [block for block in fold.held_out if block.n > 1]
             labels = [block.known_labels for block in blocks]
@@ -74,7 +73,7 @@ def _verdict(start: Start, scores: Mapping[str, list[float]]) -> dict[str, Any]:
     """Few weights (pairs): trained unless clearly worse. A whole map: only if clearly better.
 
     The linear stage on boosted trees: if it is better, because the trees are a model of their own.
-    Of two ways of training, the one with the better scores.
+    Of several ways of training, the one with the best scores.
     """
     means = {name: float(np.mean(values)) for name, values in scores.items() if values}
     best = max(means.keys() - {CLOSED}, key=lambda name: (means[name], name), default=TRAINED)

@@ -32,8 +32,10 @@ from supclust.objectives.closed_form import LinearScore
 
 STEEPEST = 60.0  # a learned alpha starts from a finite number
 FEW_BLOCKS = 20
-"""Of a logistic regression that may be a poor start; of more blocks, training freely takes long."""
-PAIR_MARGIN = 2.0  # of scores with standard deviation 1
+"""A logistic regression of so few may be a poor start; with more, training freely takes long."""
+PAIR_MARGIN, WIDE_MARGIN = 0.5, 2.0  # of scores with standard deviation 1
+TRAINED, WIDE, FREE = "trained", "trained with margin 2", "trained from random values"
+"""Ways of training."""
 
 
 class Training:
@@ -103,14 +105,34 @@ def train_from(
     return Training(objective.cpu())
 
 
-def may_train_freely(parts: Sequence[DatasetSplit], options: FitOptions) -> bool:
-    """Whether `train_freely` is a candidate: for pair features of few blocks, by default.
+def ways_of_training(
+    start: str, parts: Sequence[DatasetSplit], options: FitOptions
+) -> tuple[str, ...]:
+    """The candidates: several for pair features of few blocks, unless settings are given.
 
     Settings that differ from the defaults describe the training that is asked for.
     """
     kind, blocks = parts[0].train[0].kind, len(parts[0].train) + len(parts[0].dev)
     given, usual = (complete_recipe(kind, r, "best") for r in (options.recipe, {}))
-    return kind == "pairs" and blocks <= FEW_BLOCKS and given == usual
+    several = (start, kind) == ("logistic", "pairs") and blocks <= FEW_BLOCKS and given == usual
+    return (TRAINED, WIDE, FREE) if several else (TRAINED,)
+
+
+def train_as(
+    way: str,
+    starts: Sequence[Fitted],
+    parts: Sequence[DatasetSplit],
+    alphas: Sequence[float],
+    options: FitOptions,
+    numbers: Sequence[int],
+) -> Training:
+    """Train in one of the ways; ``numbers`` of the parts are as for `train_freely`."""
+    if way == FREE:
+        return train_freely(parts, options, numbers)
+    if way == WIDE:
+        wide = {**options.recipe, "threshold": 0.0, "margin": WIDE_MARGIN}
+        options = replace(options, recipe=wide)
+    return train_from(starts, parts, alphas, options)
 
 
 def train_freely(
