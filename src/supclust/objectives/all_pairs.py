@@ -8,7 +8,7 @@ from torch import Tensor
 
 from supclust.data.batch import BlockBatch
 from supclust.losses.hinge import LossParts, choose_hinge
-from supclust.losses.inputs import anchored_rows, as_blocks, block_rows
+from supclust.losses.inputs import anchored_rows, block_rows
 from supclust.losses.pairs import all_pairs_parts
 from supclust.objectives.base import Objective
 
@@ -21,9 +21,7 @@ class AllPairs(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """All unordered pairs of every block."""
-        blocks = as_blocks(
-            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
-        )
+        blocks = self.labelled_blocks(dissimilarity, batch)
         return all_pairs_parts(block_rows(blocks), choose_hinge(**self.recipe.hinges("sum")))
 
     def cluster_losses(self, rows: Tensor, batch: BlockBatch) -> LossParts:

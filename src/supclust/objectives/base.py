@@ -62,7 +62,7 @@ class Objective(SplitModule):
         seed: int = 0,
         units: Sequence[float] | None = None,
     ) -> None:
-        super().__init__(dissimilarity, recipe, seed=seed, units=units)
+        super().__init__(dissimilarity, recipe or Recipe(), int(seed), units)
         # Manual, since a step may hold several batches of blocks of similar sizes: a backward pass
         # after each frees its graph, so memory is that of one batch.
         self.automatic_optimization = False

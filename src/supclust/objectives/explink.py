@@ -12,7 +12,6 @@ from supclust.data.batch import BlockBatch
 from supclust.data.datamodule import BlockDataModule
 from supclust.losses.explink import explink_parts
 from supclust.losses.hinge import LossParts, choose_terms
-from supclust.losses.inputs import as_blocks
 from supclust.objectives.base import Objective
 from supclust.objectives.training.trainer import quiet_trainer
 
@@ -27,9 +26,7 @@ class ExpLinkObjective(Objective):
             alpha = self.alpha[batch.split_of_block]
             if self.units is not None:
                 alpha = alpha * self.units[batch.split_of_block]
-        blocks = as_blocks(
-            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
-        )
+        blocks = self.labelled_blocks(dissimilarity, batch)
         terms = choose_terms(
             variant=self.recipe.variant,
             competitors=self.recipe.competitors,

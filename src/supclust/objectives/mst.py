@@ -9,7 +9,7 @@ from torch import Tensor
 
 from supclust.data.batch import BlockBatch
 from supclust.losses.hinge import LossParts, choose_hinge
-from supclust.losses.inputs import anchored_rows, as_blocks, block_rows
+from supclust.losses.inputs import anchored_rows, block_rows
 from supclust.losses.mst import mst_parts
 from supclust.objectives.base import Objective
 
@@ -23,9 +23,7 @@ class MST(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """The trees of all clusters and an across term per point of every block."""
-        blocks = as_blocks(
-            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
-        )
+        blocks = self.labelled_blocks(dissimilarity, batch)
         hinge = choose_hinge(**self.recipe.hinges("sum"))
         return mst_parts(block_rows(blocks), hinge, self.recipe.ties)
 

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from supclust.data.batch import BlockBatch
 from supclust.losses.hinge import LossParts, choose_hinge
-from supclust.losses.inputs import as_blocks
 from supclust.losses.triplets import (
     cluster_triplet_parts,
     draw_cluster_triplets,
@@ -30,9 +29,7 @@ class Triplet(Objective):
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:
         """Triplets anchored at every point of every block."""
-        blocks = as_blocks(
-            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
-        )
+        blocks = self.labelled_blocks(dissimilarity, batch)
         generators = [self.generator(batch, i) for i in range(len(batch))]
         drawn = draw_triplets(blocks, generators, self.recipe.samples_per_point)
         return triplet_parts(blocks, choose_hinge(**self.recipe.hinges("sum")), drawn)

@@ -17,6 +17,7 @@ from supclust.dissimilarity.base import Dissimilarity
 from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.module import ExpLinkHAC
 from supclust.losses.hinge import LossParts
+from supclust.losses.inputs import Blocks, as_blocks
 from supclust.objectives.recipe import Recipe
 from supclust.objectives.training.stopping import LOSS, OVERFLOW, TrainingDiverged
 
@@ -33,17 +34,12 @@ class SplitModule(pl.LightningModule, ABC):
     units: Tensor | None
 
     def __init__(
-        self,
-        dissimilarity: Dissimilarity,
-        recipe: Recipe | None = None,
-        *,
-        seed: int = 0,
-        units: Sequence[float] | None = None,
+        self, dissimilarity: Dissimilarity, recipe: Recipe, seed: int, units: Sequence[float] | None
     ) -> None:
         super().__init__()
         self.dissimilarity = dissimilarity
-        self.recipe = recipe or Recipe()
-        self.seed = int(seed)
+        self.recipe = recipe
+        self.seed = seed
         self.splits = dissimilarity.splits
         given = None if units is None else torch.tensor(units, dtype=torch.float64)
         self.register_buffer("units", given, persistent=False)
@@ -63,6 +59,12 @@ class SplitModule(pl.LightningModule, ABC):
         raise ValueError(
             f"objective {self.name!r} looks at whole trees and takes one step per block; received "
             "a batch of clusters. Use BlockDataModule(step_unit='block')."
+        )
+
+    def labelled_blocks(self, dissimilarity: Tensor, batch: BlockBatch) -> Blocks:
+        """Dissimilarities and labels of a batch, as the losses read them."""
+        return as_blocks(
+            dissimilarity, batch.labels, batch.lengths, check=False, strangers=batch.strangers
         )
 
     def losses(self, batch: BlockBatch) -> Tensor:
