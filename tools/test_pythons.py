@@ -36,6 +36,7 @@ TRAIN = (
     *("tests/unit/losses/test_pairs.py", "tests/unit/objectives/training/test_stopping.py"),
     *("tests/unit/experiment/test_config.py", "tests/unit/model/test_fit.py"),
 )
+FROM_SOURCE = ("--no-binary", "antlr4-python3-runtime")  # of Hydra; has no wheel
 SECONDS = 900  # of one command, at most
 
 
@@ -85,7 +86,7 @@ def test(version: str, wheel: Path, folder: Path) -> tuple[bool, str]:
     start = time.monotonic()
     python = folder / version / "bin" / "python"
     code, last = run(path, "-m", "venv", folder / version)
-    pip = (python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:")
+    pip = (python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *FROM_SOURCE)
     pinned = (*pip, "-c", "constraints.txt")
     if not code:
         code, last = run(*pinned, f"{wheel}[resolve,report]", "lightgbm", *TOOLS)
