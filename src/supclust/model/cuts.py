@@ -8,27 +8,21 @@ these two in cross-validation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.cut import (
-    CUT_NAMES,
-    CutName,
-    LearnedCut,
-    best_threshold,
-    ceilings,
-    choose_cut,
-    fit_learned_cut,
-)
+from supclust.cut import CUT_NAMES, CutName, best_threshold, ceilings
 from supclust.cut.counts import UNLABELLED, labelled_merge_pairs, scores_of_cut
-from supclust.cut.gate import Fold
 from supclust.data.block import Block
 from supclust.hac import linkages
 from supclust.hac.tree import Floats, Ints
 from supclust.metrics.purity import MergePairs, mean_purity, purity_from_merges
 from supclust.model.trained import TrainedModel
+
+if TYPE_CHECKING:
+    from supclust.cut import Fold, LearnedCut
 
 HALVINGS = 4
 _MOST_POINTS = 3000  # of one block that is halved by clusters for cross-validation
@@ -90,6 +84,8 @@ def cut_of(
     if name == "threshold" or not _have_pairs(everything):
         facts["chosen"] = "threshold"
         return ModelCut(best_threshold(everything).threshold, None, facts)
+    from supclust.cut import choose_cut, fit_learned_cut
+
     if name == "learned":
         learned = fit_learned_cut(everything, seed=seed)
         return ModelCut(learned.threshold, learned, facts)
@@ -113,6 +109,8 @@ def cluster_folds(
     other, in both directions: a half has about as many clusters as a part of the data, and a tree
     of few clusters is easier to cut than one of many. ``None`` where there are several blocks.
     """
+    from supclust.cut import Fold
+
     blocks = [*train, *dev]
     if len(train) != 1 or len(dev) > 1:
         return None
@@ -155,6 +153,8 @@ def _halves(
     square: NDArray[Any], labels: Ints, alpha: float, rng: np.random.Generator
 ) -> list[Fold]:
     """Random halves of the clusters against each other; strangers are in both."""
+    from supclust.cut import Fold
+
     clusters = np.unique(labels[labels != UNLABELLED])
     folds = []
     for _ in range(HALVINGS if len(clusters) >= 4 else 0):

@@ -23,7 +23,6 @@ from supclust.model.cuts import (
     cut_of,
     scores,
 )
-from supclust.model.stacked import distances_as_unseen
 from supclust.model.trained import TrainedModel
 
 MATRIX_ENTRIES = 8_000_000  # of the dissimilarities held at once, unless one block has more
@@ -94,6 +93,8 @@ def training_trees(
     """
     if model.spec["name"] == "stacked" and len(parts.train) < 2 and parts.dev:
         return {method: [] for method in alphas}
+    from supclust.model.stacked import distances_as_unseen
+
     distances = distances_as_unseen(model, parts.train, seed)
     return trees(model, parts.train, alphas, distances=distances)
 
@@ -120,11 +121,11 @@ def trees(
     Returns:
         Per linkage, the trees, largest block first.
     """
-    if distances is None:
-        distances = distances_as_unseen(model, (), seed)
     scored: dict[str, list[ScoredTree]] = {method: [] for method in alphas}
     for group in _groups(sorted(blocks, key=lambda block: -block.n)):
-        squares = [distances(block) for block in group]
+        squares = [
+            distances(block) if distances else model.distances(block.features) for block in group
+        ]
         for method, alpha in alphas.items():
             if alpha is not None:
                 built = linkages(squares, "exp", alpha=alpha)

@@ -11,17 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
-from numpy.typing import NDArray
 
 from supclust.cut import DEFAULT_CUTS
 from supclust.data.block import Block
 from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.hac.family import alpha_of
-from supclust.model.best.automatic import choose_dissimilarity
-from supclust.model.best.fitting import BestFit, fit_best
 from supclust.model.evaluate import choose_cut, spread
 from supclust.model.folder import numerical_versions
 from supclust.model.options import FitOptions as FitOptions
@@ -30,13 +26,11 @@ from supclust.model.options import (
     build_objective,
     closed_form_start,
     linkage_and_alpha,
-    objective_name,
     spec_of_options,
     step_unit,
 )
 from supclust.model.recipe import AUTO_MARGIN, complete_recipe, starting_distance
-from supclust.model.selection import choose_alpha
-from supclust.model.spec import Weights, set_weights, spec_of_name
+from supclust.model.spec import in_precision, set_weights, spec_of_name
 from supclust.model.trained import TrainedModel
 from supclust.objectives import Baseline, Objective, fit_alpha, quiet_trainer
 from supclust.objectives.training.history import curves
@@ -79,12 +73,14 @@ def fit_splits(
     kind, d = parts[0].train[0].kind, len(feature_names)
     name = closed_form_start(options, kind, d)
     if name is not None:
+        from supclust.model.best.fitting import fit_best
+
         start = time.perf_counter()
         fits = fit_best(parts, options, name, splits=splits, trainer=trainer, ckpt_path=ckpt_path)
-        seconds = time.perf_counter() - start
+        seconds = (time.perf_counter() - start) / len(parts)
         spec = spec_of_name(name, kind, d)
         return [
-            _best_model(fit, spec, feature_names, options, split, seconds / len(parts))
+            fit.model(spec, feature_names, options, split, seconds)
             for fit, split in zip(fits, splits, strict=True)
         ]
     objective, settings = build_objective(options, parts, splits)
@@ -168,6 +164,8 @@ def fit_model(
     best = closed_form_start(options, kind, d) is not None and build_baseline(options) is None
     choice: dict[str, Any] = {}
     if best and options.dissimilarity == "auto":
+        from supclust.model.best.automatic import choose_dissimilarity
+
         name, facts = choose_dissimilarity(train, dev, feature_names, options, fit_folds)
         options, choice = replace(options, dissimilarity=name), {"dissimilarity_choice": facts}
         best = closed_form_start(options, kind, d) is not None
@@ -215,46 +213,16 @@ def _computed(
     split: int,
 ) -> TrainedModel:
     """The model of a baseline, with the best alpha of the grid."""
+    from supclust.model.selection import choose_alpha
+
     start, kind = time.perf_counter(), part.train[0].kind
     baseline.check_kind(kind)
-    weights = _in_precision(baseline.fit(part.train), options)
+    weights = in_precision(baseline.fit(part.train), options.precision)
     spec = spec_of_name(baseline.dissimilarity, kind, len(feature_names))
     model = TrainedModel(spec, weights, baseline.name, tuple(feature_names))
     alpha = choose_alpha(model, part.train, part.dev, options.seed)
     record = {"split": split, "splits_together": 1, "epochs": 0, "alpha": alpha, **curves([], 0)}
     return replace(model, record={**record, "seconds": time.perf_counter() - start})
-
-
-def _best_model(
-    fit: BestFit,
-    spec: Mapping[str, Any],
-    feature_names: Sequence[str],
-    options: FitOptions,
-    split: int,
-    seconds: float,
-) -> TrainedModel:
-    """The model of one split that was fitted by the recipe ``best``."""
-    history = fit.objective.history[: fit.epochs] if fit.objective else []
-    record = {
-        "split": split,
-        "epochs": fit.epochs,
-        "seconds": seconds,
-        "alpha": fit.alpha,
-        "recipe_name": "best",
-        **fit.record,
-        **curves(history, fit.position),
-    }
-    name, weights = objective_name(options), _in_precision(fit.weights, options)
-    return TrainedModel(spec, weights, name, tuple(feature_names), record=record)
-
-
-def _in_precision(weights: Mapping[str, NDArray[Any]], options: FitOptions) -> Weights:
-    """Weights with floats in the precision of the options."""
-    floats = np.float64 if options.precision == 64 else np.float32
-    return {
-        name: array.astype(floats) if array.dtype.kind == "f" else array
-        for name, array in weights.items()
-    }
 
 
 def _record(objective: Objective, position: int, seconds: float) -> dict[str, Any]:

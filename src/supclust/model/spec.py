@@ -179,3 +179,12 @@ def _is_per_split(name: str) -> bool:
 
 def _shapes(shapes: Mapping[str, tuple[int, ...]]) -> str:
     return ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"
+
+
+def in_precision(weights: Mapping[str, NDArray[Any]], bits: int) -> Weights:
+    """Weights with floats of 32 or 64 bits."""
+    floats = np.float64 if bits == 64 else np.float32
+    return {
+        name: array.astype(floats) if array.dtype.kind == "f" else array
+        for name, array in weights.items()
+    }

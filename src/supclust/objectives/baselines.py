@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.boosting import Booster, train_booster
 from supclust.data.block import Block, Kind
 from supclust.objectives.closed_form import (
     LinearScore,
@@ -22,6 +21,9 @@ from supclust.objectives.closed_form import (
     scatter_of,
     whitening,
 )
+
+if TYPE_CHECKING:
+    from supclust.boosting import Booster
 
 BOOSTING = {
     "num_iterations": 200,
@@ -123,6 +125,8 @@ class Boosted(Baseline):
 
 def boosted_pairs(blocks: Sequence[Block], seed: int) -> Booster:
     """A LightGBM classifier of pairs; its raw score is the log odds of "different clusters"."""
+    from supclust.boosting import train_booster
+
     pairs = labelled_pairs(blocks, BOOSTED_PAIRS)
     return train_booster(
         *(pairs.features, pairs.across, pairs.weight),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,11 +18,14 @@ from supclust.model.best.starts import (
     weights_of_start,
 )
 from supclust.model.best.training import FREE, TRAINED, WIDE, train_as, train_from
-from supclust.model.options import FitOptions
+from supclust.model.options import FitOptions, objective_name
+from supclust.model.spec import in_precision
 from supclust.model.stacked import out_of_fold, stacked_weights, with_logit
+from supclust.model.trained import TrainedModel
 from supclust.objectives import Objective
 from supclust.objectives.baselines import boosted_pairs
 from supclust.objectives.closed_form import pair_features
+from supclust.objectives.training.history import curves
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,29 @@ class BestFit:
     record: dict[str, Any]
     objective: Objective | None = None
     position: int = 0
+
+    def model(
+        self,
+        spec: Mapping[str, Any],
+        feature_names: Sequence[str],
+        options: FitOptions,
+        split: int,
+        seconds: float,
+    ) -> TrainedModel:
+        """The model of the split, without linkage and cut."""
+        history = self.objective.history[: self.epochs] if self.objective else []
+        record = {
+            "split": split,
+            "epochs": self.epochs,
+            "seconds": seconds,
+            "alpha": self.alpha,
+            "recipe_name": "best",
+            **self.record,
+            **curves(history, self.position),
+        }
+        weights = in_precision(self.weights, options.precision)
+        name = objective_name(options)
+        return TrainedModel(spec, weights, name, tuple(feature_names), record=record)
 
 
 def fit_best(
