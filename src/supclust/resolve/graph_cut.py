@@ -18,6 +18,8 @@ ALPHAS = (0.0, -0.2, -0.5)
 MISSING = (4.0, 2.0)
 """What a pair that is not compared counts, as minus log odds: chosen from these."""
 _TOLERANCE = 0.002  # of F1, within which thresholds are as good as the best
+_WORTH_A_LOOK = 0.1  # of F1 below the best, within which thresholds are scored by entity, too
+_LOOKS = 30  # thresholds that are
 EVEN = 0.0
 """Threshold where nothing can be learned: even odds."""
 
@@ -65,15 +67,26 @@ def cluster_graph(
 
 CurveOf: TypeAlias = Callable[[Forest], ThresholdCurve]
 """Scores of a forest at every threshold."""
+EntityScore: TypeAlias = Callable[[Ints], float]
+"""Score of clusters to which every entity contributes alike, whatever its size."""
 
 
 class ChosenCut(NamedTuple):
-    """A cut, the scores of all thresholds of its linkage, the forest, and the score of the cut."""
+    """A linkage with a threshold, and what it was chosen by.
+
+    Attributes:
+        cut: linkage and threshold.
+        curve: scores of all thresholds of the linkage.
+        forest: trees of the linkage.
+        f1: best F1 of the linkage.
+        score: that the cut was chosen by.
+    """
 
     cut: GraphCut
     curve: ThresholdCurve
     forest: Forest
     f1: float
+    score: float
 
 
 def choose_cut(
@@ -81,27 +94,52 @@ def choose_cut(
     n: int,
     curve_of: CurveOf,
     cannot_link: NDArray[np.int64] | None = None,
+    entity_score: EntityScore | None = None,
 ) -> ChosenCut:
-    """Linkage and threshold with the best F1.
+    """Linkage and threshold with the best F1, or the best mean of F1 and a score of entities.
+
+    A few large entities hold most of the pairs, and decide alone where F1 is best. The mean gives
+    the others a say: of thresholds with much the same F1 it takes that which is best for them.
 
     Args:
         edges: scored by models that have not seen the entities of the pair.
         n: records.
         curve_of: scores of a forest at every threshold.
         cannot_link: pairs that are kept apart.
+        entity_score: of clusters; ``None``: F1 alone.
     """
     best: ChosenCut | None = None
     for missing in MISSING:
         for alpha in ALPHAS:
             forest = cluster_graph(edges, n, alpha, missing, cannot_link)
             curve = curve_of(forest)
-            f1 = float(curve.f1.max())
-            if best is None or f1 > best.f1:
-                cut = GraphCut(alpha, missing, middle_threshold(curve, missing))
-                best = ChosenCut(cut, curve, forest, f1)
+            scored = curve if entity_score is None else with_entities(curve, forest, entity_score)
+            score = float(scored.f1.max())
+            if best is None or score > best.score:
+                cut = GraphCut(alpha, missing, middle_threshold(scored, missing))
+                best = ChosenCut(cut, curve, forest, float(curve.f1.max()), score)
     if best is None:
         raise RuntimeError("internal error: no linkage was tried")
     return best
+
+
+def with_entities(
+    curve: ThresholdCurve, forest: Forest, entity_score: EntityScore
+) -> ThresholdCurve:
+    """Some points of a curve, those with a high F1, with the mean of F1 and a score of entities.
+
+    Args:
+        curve: of the forest.
+        forest: the trees.
+        entity_score: of clusters.
+    """
+    finite = np.isfinite(curve.thresholds)
+    good = curve.thresholds[finite & (curve.f1 >= curve.f1[finite].max() - _WORTH_A_LOOK)]
+    at = np.linspace(good[0], good[-1], _LOOKS)
+    points = np.unique(np.searchsorted(curve.heights, at, side="right") - 1)
+    some = ThresholdCurve(*(part[points] for part in curve))
+    scores = [entity_score(clusters) for clusters in forest.labels_at(some.thresholds)]
+    return some._replace(f1=(some.f1 + np.array(scores)) / 2)
 
 
 def middle_threshold(curve: ThresholdCurve, missing: float) -> float:

@@ -86,7 +86,7 @@ def train_pairs(
         features = table.features(pairs.left, pairs.right, family == "boosted")
         directions = table.comparisons.directions
         models = _train_folds(family, features, directions, weighted, fold, many, seed)
-        loss = _held_out_loss(models, features, pairs, fold)
+        loss = _held_out_loss(models, features, weighted, fold)
         model = models[FOLDS] if many else average(models)
         trained.append(TrainedPairs(family, model, models[:FOLDS], fold, loss))
     return sorted(trained, key=lambda one: one.loss)

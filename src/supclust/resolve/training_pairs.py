@@ -2,7 +2,7 @@
 
 Pairs of one entity are matches; pairs of two entities, and where labels are complete pairs of a
 labelled and an unlabelled record, are not. Each kind is thinned to a number that fits memory, and
-weighted by what it stands for.
+weighted by what it stands for. Of large entities a smaller share is drawn.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ def draw_pairs(
 ) -> LabelledPairs:
     """Draw pairs to train on.
 
+    Matches are drawn in inverse proportion to the size of their entity. A draw of equal chances
+    would consist of the largest entity, whose pairs grow as the square of its records.
+
     Args:
         candidates: of the table.
         labels: (n,) entity, -1: not known.
@@ -91,19 +94,35 @@ def draw_pairs(
     """
     rng = np.random.default_rng(seed)
     others = counts.different + (counts.mixed if complete else 0)
-    share = np.array([
-        min(1.0, MATCHES / max(1, counts.same)),
-        min(1.0, OTHERS / max(1, others)),
-        min(1.0, OTHERS / max(1, others)) if complete else 0.0,
-        0.0,
-    ])  # fmt: skip
-    parts = []
+    of_others = min(1.0, OTHERS / max(1, others))
+    share = np.array([1.0, of_others, of_others if complete else 0.0, 0.0])
+    of_entity = match_shares(labels, MATCHES)
+    parts = [LabelledPairs(*(np.empty(0, dtype) for dtype in (np.int64, np.int64, bool, float)))]
     for left, right in candidates.chunks():
         kinds = pair_kinds(labels, left, right)
-        kept = rng.random(len(left)) < share[kinds]
-        parts.append((left[kept], right[kept], kinds[kept]))
-    if not parts:
-        nothing = np.empty(0, np.int64)
-        parts.append((nothing, nothing, nothing))
-    left, right, kinds = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return LabelledPairs(left, right, kinds == 0, 1 / share[kinds])
+        same = kinds == 0
+        chance = share[kinds]
+        chance[same] = of_entity[labels[left[same]]]
+        kept = rng.random(len(left)) < chance
+        parts.append(LabelledPairs(left[kept], right[kept], same[kept], 1 / chance[kept]))
+    return LabelledPairs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def match_shares(labels: Ints, most: int) -> NDArray[np.float64]:
+    """(k,) share of the pairs of every entity that is drawn: min(1, c / size).
+
+    Args:
+        labels: (n,) entity, -1: not known.
+        most: pairs drawn in all, which decides c.
+
+    >>> match_shares(np.array([0, 0, 1, 1, 1, 1]), 4)
+    array([1. , 0.5])
+    """
+    size = np.maximum(np.bincount(labels[labels >= 0]), 1)
+    sizes, count = np.unique(size, return_counts=True)
+    pairs = count * (sizes * (sizes - 1.0) / 2)
+    # The number drawn is linear in c between two sizes.
+    bounds = np.append(0, sizes)
+    drawn = [float((pairs * np.minimum(1, c / sizes)).sum()) for c in bounds]
+    c = float(np.interp(most, drawn, bounds))
+    return np.minimum(1.0, c / size.astype(np.float64))
