@@ -130,7 +130,7 @@ def node_killed(folder: Path, nodes: TwoNodes) -> str:
     process = start(cluster_command("killed.parquet", *_ON_RAY), folder)
     while True:
         finished = _finished(folder, "killed.parquet", process)
-        if finished >= chunks // 3 and nodes.kill_second_if_busy():
+        if finished >= chunks // 2 and nodes.kill_second_if_busy():
             break
     require_success(process, folder)
     same_bytes(folder / "local.parquet", folder / "killed.parquet")
