@@ -132,7 +132,7 @@ def fit_learned_cut(trees: Sequence[LabelledTree], *, seed: int = 0) -> LearnedC
     threshold = best_threshold(trees).threshold
     unit = float(np.std(np.concatenate([heights for _, heights in parts]))) or 1.0
     features = [merge_features(*one, threshold, unit) for one in parts]
-    # The root of the pairs: large merges count more, but do not drown all the others.
+    # The root of the pairs: large merges count more, but do not dominate the fit.
     weight = np.sqrt(joined[known])
     booster = train_booster(
         np.concatenate(features)[known],

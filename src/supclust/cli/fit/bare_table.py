@@ -90,7 +90,8 @@ def learned_lines(model: TrainedModel) -> list[str]:
     precision, recall, f1 = model.record["bcubed"]
     return [
         *lines,
-        scores_line(model.record["dev"], None) + ", strangers and lost pairs counted",
+        scores_line(model.record["dev"], None)
+        + ", unlabelled records and pairs never compared included",
         f"held out: B-cubed F1 {f1:.3f} (precision {precision:.3f}, recall {recall:.3f})",
         f"{model.record['seconds']:.1f} s",
     ]
