@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.labelled_pairs import LabelledPairs as JudgedPairs
+from supclust.data.records.judged_pairs import JudgedPairs
 from supclust.data.records.learning import learn_comparisons
 from supclust.data.records.table import Records
 from supclust.explain.confidence import calibrate

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.labelled_pairs import LabelledPairs as JudgedPairs
+from supclust.data.records.judged_pairs import JudgedPairs
 from supclust.hac.graph.forest import Forest
 from supclust.hac.tree import children_of
 from supclust.kernels import kernel

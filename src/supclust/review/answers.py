@@ -97,7 +97,7 @@ class Answers:
         write_json(self.store.folder / FILE, {"answers": self.given})
 
 
-def labelled_pairs(store: EntityStore) -> list[tuple[str, str, bool]]:
+def judged_pairs(store: EntityStore) -> list[tuple[str, str, bool]]:
     """Pairs of records that corrections say are, or are not, of one entity: labels for training."""
     return [
         (row["id_a"], row["id_b"], row["constraint"] == "together")

@@ -8,7 +8,7 @@ import pytest
 from person_tables import persons, write
 from supclust.cli.main import main
 from supclust.data.errors import DataError
-from supclust.data.records.labelled_pairs import LabelledPairs
+from supclust.data.records.judged_pairs import JudgedPairs
 from supclust.hac import graph_linkage
 from supclust.metrics import pairwise_scores
 from supclust.model import load
@@ -18,7 +18,7 @@ from supclust.resolve.training_pairs import LabelledPairs as TrainingPairs
 
 def judged(pairs):
     left, right, match = (np.array(part) for part in zip(*pairs, strict=True))
-    return LabelledPairs(left, right, match.astype(bool), 0)
+    return JudgedPairs(left, right, match.astype(bool), 0)
 
 
 def write_pairs(path, pairs):

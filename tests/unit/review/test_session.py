@@ -10,7 +10,7 @@ import pytest
 
 from store_tables import clusters_of
 from supclust import EntityStore
-from supclust.review.answers import FILE, Answers, labelled_pairs
+from supclust.review.answers import FILE, Answers, judged_pairs
 from supclust.review.server import ReviewServer
 from supclust.review.session import SHOWN, Review
 
@@ -35,7 +35,7 @@ def test_answers_are_corrections_of_the_store(store) -> None:
                 elif answer == "no":
                     assert again.cluster_of(a) != again.cluster_of(b)
     assert state["answered"] == {"yes": 4, "no": 4, "unsure": 4}
-    assert sum(match for *_, match in labelled_pairs(store)) >= 4
+    assert sum(match for *_, match in judged_pairs(store)) >= 4
     assert {row["command"] for row in store.log().to_pylist()} >= {"review"}
 
 

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from supclust.cli.fit.command import check_output
     from supclust.cli.main import main
     from supclust.data.errors import DataError
-    from supclust.review.answers import labelled_pairs
+    from supclust.review.answers import judged_pairs
     from supclust.schema import Natural, check
     from supclust.store import EntityStore
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     check("--seed", Natural, options.seed)
     check_output(options.output)
     store = EntityStore.open(options.store)
-    judged = [pair for pair in labelled_pairs(store) if store.has(pair[0]) and store.has(pair[1])]
+    judged = [pair for pair in judged_pairs(store) if store.has(pair[0]) and store.has(pair[1])]
     if not judged:
         raise DataError(
             "has no corrections to learn from; answer questions with supclust review, or use "

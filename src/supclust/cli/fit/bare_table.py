@@ -46,7 +46,7 @@ def is_bare_table(options: argparse.Namespace) -> bool:
 def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     """Learn from a table; ``None`` where all columns are numbers: these are vectors."""
     from supclust.cli.cluster import bar
-    from supclust.data.records.labelled_pairs import read_labelled_pairs
+    from supclust.data.records.judged_pairs import read_judged_pairs
     from supclust.data.records.table import read_records
     from supclust.resolve.fit import TableOptions, fit_table
 
@@ -57,7 +57,7 @@ def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     chosen = TableOptions(
         **_present({name: getattr(options, name) for name in _OPTIONS}), seed=options.seed
     )
-    judged = None if options.pairs is None else read_labelled_pairs(options.pairs, records.ids)
+    judged = None if options.pairs is None else read_judged_pairs(options.pairs, records.ids)
     if judged is not None:
         print(
             f"{options.pairs}: {judged.match.sum():,} pairs that match, "

@@ -9,7 +9,7 @@ import pytest
 
 from supclust.data.errors import DataError
 from supclust.data.records.audit import audit_labels
-from supclust.data.records.labelled_pairs import read_labelled_pairs
+from supclust.data.records.judged_pairs import read_judged_pairs
 from supclust.data.records.labels import (
     blocks_note,
     choose_labelled,
@@ -90,7 +90,7 @@ PAIRS = "id_a,id_b,match\n1,2,1\n2,1,yes\n3,1,no match\n4,5,\n6,1,0.0\n"
 
 def test_judged_pairs(records: Records, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(PAIRS)
-    pairs = read_labelled_pairs(tmp_path / "p.csv", records.ids)
+    pairs = read_judged_pairs(tmp_path / "p.csv", records.ids)
     assert pairs.left.tolist() == [0, 0, 0] and pairs.right.tolist() == [1, 2, 5]
     assert pairs.match.tolist() == [True, False, False] and pairs.skipped == 1
 
@@ -109,13 +109,13 @@ def test_judged_pairs(records: Records, tmp_path: Path) -> None:
 def test_judged_pairs_that_are_none(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(text)
     with pytest.raises(DataError, match=message):
-        read_labelled_pairs(tmp_path / "p.csv", ["1", "2", "3"])
+        read_judged_pairs(tmp_path / "p.csv", ["1", "2", "3"])
 
 
 def test_ids_of_judged_pairs_must_be_unique(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("id_a,id_b,match\n1,2,1\n")
     with pytest.raises(DataError, match="several records have the id '1'"):
-        read_labelled_pairs(tmp_path / "p.csv", ["1", "2", "1"])
+        read_judged_pairs(tmp_path / "p.csv", ["1", "2", "1"])
 
 
 def write_reference(path: Path, rng: np.random.Generator, last: int) -> Path:

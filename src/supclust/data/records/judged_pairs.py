@@ -20,7 +20,7 @@ _YES = frozenset({"1", "true", "yes", "y", "t", "match", "same"})
 _NO = frozenset({"0", "false", "no", "n", "f", "no match", "non-match", "different", "distinct"})
 
 
-class LabelledPairs(NamedTuple):
+class JudgedPairs(NamedTuple):
     """Pairs of rows, each once, and whether they are of one cluster.
 
     Attributes:
@@ -36,7 +36,7 @@ class LabelledPairs(NamedTuple):
     skipped: int
 
 
-def read_labelled_pairs(path: str | Path, ids: Sequence[str]) -> LabelledPairs:
+def read_judged_pairs(path: str | Path, ids: Sequence[str]) -> JudgedPairs:
     """Read judged pairs of the records of a table.
 
     Args:
@@ -69,7 +69,7 @@ def read_labelled_pairs(path: str | Path, ids: Sequence[str]) -> LabelledPairs:
     if not answers:
         raise DataError("has no pair with an answer; fill in column " + repr(answer), table.path)
     pairs = np.array(list(answers), np.int64).reshape(-1, 2)
-    return LabelledPairs(pairs[:, 0], pairs[:, 1], np.array(list(answers.values())), skipped)
+    return JudgedPairs(pairs[:, 0], pairs[:, 1], np.array(list(answers.values())), skipped)
 
 
 def _columns(table: RecordTable) -> tuple[str, str, str]:
@@ -77,7 +77,7 @@ def _columns(table: RecordTable) -> tuple[str, str, str]:
     answer = next((name for name in _ANSWERS if name in table.names), None)
     if ids is None or answer is None:
         raise DataError(
-            "labelled pairs need the columns id_a, id_b and match; received "
+            "judged pairs need the columns id_a, id_b and match; received "
             f"{', '.join(table.names[:12])}. Rename them",
             table.path,
         )
