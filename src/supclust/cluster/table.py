@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial as bound
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ from supclust.data.tables.reader import RecordTable, open_table
 from supclust.data.tables.writer import require_writable
 from supclust.model.trained import TrainedModel
 
-Links = Mapping[int, tuple[Ints, Ints]]  # must-links and cannot-links by block
+if TYPE_CHECKING:
+    from supclust.cluster.flat import Links
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from supclust.boosting import Booster
 from supclust.data.block import Block, Kind
-from supclust.objectives.baselines import boosted_pairs
+from supclust.objectives.baselines import Weights, boosted_pairs
 from supclust.objectives.closed_form import LinearScore, labelled_pairs, pair_features, unit_score
 
 if TYPE_CHECKING:
     from supclust.model.trained import TrainedModel
 
-Weights = dict[str, NDArray[Any]]
 Logits = list[NDArray[np.floating]]
 BOOSTER = "booster"
 """Name of the weights that are LightGBM's text, as bytes."""

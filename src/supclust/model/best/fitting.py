@@ -11,7 +11,6 @@ import pytorch_lightning as pl
 from supclust.data.splits import DatasetSplit
 from supclust.model.best.guard import guard
 from supclust.model.best.starts import (
-    Weights,
     best_map,
     logistic_start,
     start_with_alpha,
@@ -23,7 +22,7 @@ from supclust.model.spec import in_precision
 from supclust.model.stacked import out_of_fold, stacked_weights, with_logit
 from supclust.model.trained import TrainedModel
 from supclust.objectives import Objective
-from supclust.objectives.baselines import boosted_pairs
+from supclust.objectives.baselines import Weights, boosted_pairs
 from supclust.objectives.closed_form import pair_features
 from supclust.objectives.training.history import curves
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
 from supclust.model.selection import ALPHAS, halvings, sampled, score_grid
 from supclust.model.stacked import logit_score
-from supclust.objectives.baselines import linear_weights
+from supclust.objectives.baselines import Weights, linear_weights
 from supclust.objectives.closed_form import (
     LinearScore,
     Matrix,
@@ -25,7 +24,6 @@ from supclust.objectives.closed_form import (
     pair_features,
 )
 
-Weights = dict[str, NDArray[Any]]
 Fitted = Matrix | LinearScore
 
 

@@ -22,12 +22,13 @@ from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.from_start import LinearFromStart, MapFromStart
 from supclust.dissimilarity.linear import LinearPair
 from supclust.hac import linkages
-from supclust.model.best.starts import Fitted, Weights, square_of
+from supclust.model.best.starts import Fitted, square_of
 from supclust.model.options import FitOptions, build_objective, objective_factory, step_unit
 from supclust.model.recipe import complete_recipe, make_recipe
 from supclust.model.selection import ALPHAS, sampled, score_grid
 from supclust.model.spec import weights_of
 from supclust.objectives import Objective, quiet_trainer
+from supclust.objectives.baselines import Weights
 from supclust.objectives.closed_form import LinearScore
 
 STEEPEST = 60.0  # a learned alpha starts from a finite number
