@@ -5,9 +5,8 @@ imports LightGBM. Raw scores are identical to those of LightGBM, because the sam
 made and the trees are summed in the same order.
 """
 
-from supclust.boosting.average import average_boosters
 from supclust.boosting.booster import Booster, train_booster
 from supclust.boosting.model_text import Trees
 from supclust.boosting.score import score_row, score_rows
 
-__all__ = ["Booster", "Trees", "average_boosters", "score_row", "score_rows", "train_booster"]
+__all__ = ["Booster", "Trees", "score_row", "score_rows", "train_booster"]

@@ -20,7 +20,7 @@ from supclust.resolve.training_pairs import PairCounts, draw_pairs, pair_kinds
 Labelled: TypeAlias = Literal["auto", "complete", "partial"]
 
 _FEW_STRANGERS = 0.02  # of the pairs of one entity, as pairs of two labelled entities
-_FEW_MATCHES = 0.25  # of the matches that labels missing at random would leave
+_FEW_MATCHES = 0.5  # of the matches that labels missing at random would leave
 _SAMPLE = 20_000  # pairs that are looked at
 
 

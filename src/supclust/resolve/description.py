@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,8 +56,7 @@ def facts(
     counts: PairCounts,
     lost: float,
     strangers: Completeness,
-    families: Sequence[TrainedPairs],
-    scores: dict[str, float],
+    trained: TrainedPairs,
 ) -> dict[str, Any]:
     """How a model was learned.
 
@@ -67,8 +65,7 @@ def facts(
         counts: of the candidates.
         lost: share of the labelled pairs that are never compared.
         strangers: whether unlabelled records are of other entities.
-        families: of pair models that were trained.
-        scores: F1 of their clusters; the chosen one first.
+        trained: pair models.
     """
     return {
         "records": records.n,
@@ -79,9 +76,8 @@ def facts(
         "never_compared": lost,
         "complete": strangers.complete,
         "reason": strangers.reason,
-        "pair_model": next(iter(scores), families[0].family),
-        "log_losses": {one.family: one.loss for one in families},
-        "f1_of_families": scores,
+        "pair_model": trained.family,
+        "log_losses": dict(trained.losses),
     }
 
 

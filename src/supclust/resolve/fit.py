@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
 from supclust.data.records.judged_pairs import JudgedPairs
@@ -21,7 +19,6 @@ from supclust.data.records.learning import learn_comparisons
 from supclust.data.records.table import Records
 from supclust.explain.confidence import calibrate
 from supclust.explain.held_out import held_out_membership
-from supclust.metrics.threshold import best_of_curve
 from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates, say_candidates
@@ -31,24 +28,27 @@ from supclust.resolve.blocking.table_rules import key_table, table_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
 from supclust.resolve.description import description, facts, importances, thinned
 from supclust.resolve.forest_scores import (
-    LabelledScores,
+    EntityPairs,
     labelled_scores,
-    mean_entity_f1,
     threshold_curve,
 )
 from supclust.resolve.graph_cut import (
-    EVEN,
+    DEFAULT,
     MISSING,
     ChosenCut,
-    CurveOf,
-    EntityScore,
-    GraphCut,
+    CutScores,
     choose_cut,
     pairs_apart,
 )
-from supclust.resolve.judged import and_judged, judged_curve, judged_training_pairs, with_matches
-from supclust.resolve.scoring import Compared, Edges, Progress, score_candidates
-from supclust.resolve.train import FEW_COLUMNS, TrainedPairs, train_pairs, useless_columns
+from supclust.resolve.judged import (
+    and_judged,
+    judged_curve,
+    judged_pairs_of,
+    judged_training_pairs,
+    with_matches,
+)
+from supclust.resolve.scoring import Compared, Progress, score_candidates
+from supclust.resolve.train import FEW_COLUMNS, train_pairs, useless_columns
 from supclust.resolve.training_pairs import (
     LabelledPairs,
     PairCounts,
@@ -59,8 +59,6 @@ from supclust.resolve.training_pairs import (
 
 PAIRS_PER_RECORD = 40
 """Budget of candidate pairs, per record of the table."""
-_CHOOSE_BY_F1 = 2_000_000  # candidates up to which pair models are chosen by the F1 of clusters
-_TIE = 0.002  # of F1
 _PAIRS = 20_000  # from which averages and useless columns are learned
 
 
@@ -130,24 +128,24 @@ def fit_table(
             "entities, or say --labelled complete if records without a label are other entities",
             records.path,
         )
-    families = train_pairs(table, pairs, labels, options.seed)
-    curve_of: CurveOf | None = None
-    entity_score: EntityScore | None = None
+    trained = train_pairs(table, pairs, labels, options.seed)
+    scores: CutScores | None = None
     if only_judged is not None:
-        curve_of = partial(judged_curve, judged=pairs)
+        scores = CutScores(
+            partial(judged_curve, judged=pairs), partial(judged_pairs_of, judged=pairs)
+        )
     elif counts.different + (counts.mixed if strangers.complete else 0) > 0:
-        curve_of = partial(threshold_curve, labels=labels, complete=strangers.complete)
-        entity_score = partial(mean_entity_f1, labels=labels, complete=strangers.complete)
-    by_f1 = counts.total <= _CHOOSE_BY_F1 and curve_of is not None
+        scores = CutScores(
+            partial(threshold_curve, labels=labels, complete=strangers.complete),
+            partial(EntityPairs.of, labels, complete=strangers.complete),
+        )
+    edges = score_candidates(
+        *(candidates, table, [*trained.folds, trained.model], trained.which),
+        *(max(MISSING), progress, counts.total),
+    )
     apart = pairs_apart(records.distinct)
-    tried = [
-        _clustered(one, candidates, counts.total, table, curve_of, entity_score, apart, progress)
-        for one in (families if by_f1 else families[:1])
-    ]
-    # The better clustering of held-out entities; on a tie the lower log loss, which is the first.
-    tried.sort(key=lambda one: 0.0 if one.chosen is None else -round(one.chosen.score / _TIE))
-    trained, edges, chosen = tried[0]
-    cut = GraphCut(0.0, MISSING[0], EVEN) if chosen is None else chosen.cut
+    chosen = None if scores is None else choose_cut(edges, candidates.n, scores, apart)
+    cut = DEFAULT if chosen is None else chosen.cut
     measured = confidence = None
     if chosen is not None and only_judged is None:
         clusters = chosen.forest.labels_at(cut.threshold)
@@ -159,13 +157,9 @@ def fit_table(
     given = options.candidates is not None
     record = {
         "records": description(records, table, keys, rules, small, cut, given),
-        "dev": _dev(measured, chosen),
+        "dev": _dev(chosen),
         "bcubed": None if measured is None else list(measured[3:]),
-        "entities": facts(
-            *(records, counts, lost, strangers),
-            families,
-            {one.trained.family: one.chosen.f1 for one in tried if one.chosen is not None},
-        ),
+        "entities": facts(records, counts, lost, strangers, trained),
         "importances": importances(trained, table),
         "threshold_curve": None if chosen is None else thinned(chosen.curve),
         "confidence": None if confidence is None else confidence.to_json(),
@@ -183,34 +177,6 @@ def fit_table(
         threshold=cut.threshold,
         record=record,
     )
-
-
-class _Clustered(NamedTuple):
-    """A family of pair models, the candidates scored by it, and the cut with the best F1."""
-
-    trained: TrainedPairs
-    edges: Edges
-    chosen: ChosenCut | None
-
-
-def _clustered(
-    trained: TrainedPairs,
-    candidates: Candidates,
-    total: int,
-    table: Compared,
-    curve_of: CurveOf | None,
-    entity_score: EntityScore | None,
-    apart: NDArray[np.int64] | None,
-    progress: Progress | None,
-) -> _Clustered:
-    edges = score_candidates(
-        *(candidates, table, [*trained.folds, trained.model], trained.which),
-        *(max(MISSING), progress, total),
-    )
-    if curve_of is None:
-        return _Clustered(trained, edges, None)
-    chosen = choose_cut(edges, candidates.n, curve_of, apart, entity_score)
-    return _Clustered(trained, edges, chosen)
 
 
 def _require_pairs(records: Records, labels: Ints) -> None:
@@ -251,16 +217,10 @@ def _compared(
     return Compared(comparisons, comparisons.encode(records.values))
 
 
-def _dev(
-    measured: LabelledScores | None, chosen: ChosenCut | None
-) -> dict[str, float | None] | None:
+def _dev(chosen: ChosenCut | None) -> dict[str, float | None] | None:
     if chosen is None:
         return None
-    if measured is not None:
-        precision, recall, f1 = measured[:3]
-    else:
-        best = best_of_curve(chosen.curve)
-        precision, recall, f1 = best.precision, best.recall, best.f1
+    precision, recall, f1 = chosen.pairs.scores
     return {
         "dendrogram_purity": None,
         "precision": min(1.0, precision),

@@ -33,6 +33,81 @@ class LabelledScores(NamedTuple):
     bcubed_f1: float
 
 
+class EntityPairs(NamedTuple):
+    """Pairs of a clustering, by entity; or by judged pair, with weights.
+
+    Attributes:
+        true: of one entity.
+        predicted: of one cluster; a pair of two entities counts one half for each.
+        shared: both.
+        bcubed: F1 of the records of every entity; empty: not scored.
+    """
+
+    true: Floats
+    predicted: Floats
+    shared: Floats
+    bcubed: Floats
+
+    @classmethod
+    def of(cls, labels: Ints, clusters: Ints, complete: bool) -> EntityPairs:
+        """Count the pairs of every entity that has records.
+
+        Args:
+            labels: (n,) entity, -1: not known.
+            clusters: (n,) predicted.
+            complete: whether records without a label are strangers; else they are left out.
+        """
+        if not complete:
+            clusters, labels = clusters[labels >= 0], labels[labels >= 0]
+        size = np.bincount(labels[labels >= 0]).astype(np.float64)
+        shared, of_cluster, of_entity, entity = _cells(labels, clusters)
+        inside = shared * (shared - 1) / 2
+        predicted, found, precision, recall = (
+            np.bincount(entity, values, minlength=len(size)).astype(np.float64)[size > 0]
+            for values in (
+                inside + shared * (of_cluster - shared) / 2,
+                inside,
+                shared**2 / of_cluster,
+                shared**2 / of_entity,
+            )
+        )
+        size = size[size > 0]
+        bcubed = 2 * precision * recall / (precision + recall) / size
+        return cls(size * (size - 1) / 2, predicted, found, bcubed)
+
+    @property
+    def scores(self) -> tuple[float, float, float]:
+        """Precision, recall and F1 of all pairs together."""
+        true, predicted, shared = (float(part.sum()) for part in self[:3])
+        return _with_f1(shared / max(predicted, 1e-300), shared / max(true, 1e-300))
+
+    @property
+    def score(self) -> float:
+        """Mean of F1 and of the mean B-cubed F1 of an entity, to which all contribute alike."""
+        f1 = self.scores[2]
+        return (f1 + float(self.bcubed.mean())) / 2 if len(self.bcubed) else f1
+
+    def clearly_better(self, other: EntityPairs) -> bool:
+        """Whether the score is higher than that of another clustering by a standard error.
+
+        The error of the difference is that of independent entities, by linearisation. It is large
+        where a few large entities hold most of the pairs.
+        """
+        difference = self._influence() - other._influence()
+        n = len(difference)
+        error = float(np.sqrt((difference**2).sum() * n / max(n - 1, 1)))
+        return self.score - other.score > error
+
+    def _influence(self) -> Floats:
+        """What every entity adds to the deviation of the score from its expectation."""
+        pairs = self.true + self.predicted
+        of_f1: Floats = (2 * self.shared - self.scores[2] * pairs) / max(pairs.sum(), 1e-300)
+        if not len(self.bcubed):
+            return of_f1
+        of_entities: Floats = (self.bcubed - self.bcubed.mean()) / len(self.bcubed)
+        return (of_f1 + of_entities) / 2
+
+
 def tree_of(forest: Forest) -> Floats:
     """All trees of a forest as one in SciPy's format; the trees are joined at +inf."""
     order = np.argsort(forest.heights, kind="stable")
@@ -81,19 +156,10 @@ def labelled_scores(labels: Ints, clusters: Ints, complete: bool) -> LabelledSco
     if not complete:
         clusters, labels = clusters[labels >= 0], labels[labels >= 0]
     known = labels >= 0
-    sizes = np.bincount(clusters)  # with strangers
-    labelled = np.bincount(clusters[known], minlength=len(sizes))
-    entity = np.bincount(labels[known])
-    cells, shared = np.unique(
-        labels[known].astype(np.int64) * len(sizes) + clusters[known], return_counts=True
-    )
-    of_cluster, of_entity = sizes[cells % len(sizes)], entity[cells // len(sizes)]
-    true = float((entity * (entity - 1.0) / 2).sum())
-    found = float((shared * (shared - 1.0) / 2).sum())
-    predicted = float((labelled * (labelled - 1.0) / 2 + labelled * (sizes - labelled) / 2).sum())
+    shared, of_cluster, of_entity, _ = _cells(labels, clusters)
     points = max(1, int(known.sum()))
     return LabelledScores(
-        *_with_f1(found / max(predicted, 1e-300), found / max(true, 1e-300)),
+        *EntityPairs.of(labels, clusters, complete=True).scores,
         *_with_f1(
             float((shared**2 / of_cluster).sum()) / points,
             float((shared**2 / of_entity).sum()) / points,
@@ -101,31 +167,15 @@ def labelled_scores(labels: Ints, clusters: Ints, complete: bool) -> LabelledSco
     )
 
 
-def mean_entity_f1(clusters: Ints, labels: Ints, complete: bool) -> float:
-    """Mean, over the entities, of the B-cubed F1 of an entity's records.
-
-    Args:
-        clusters: (n,) predicted.
-        labels: (n,) entity, -1: not known.
-        complete: whether records without a label are strangers; else they are left out.
-
-    >>> mean_entity_f1(np.array([0, 0, 0, 1]), np.array([0, 0, -1, 1]), True)
-    0.9
-    """
-    if not complete:
-        clusters, labels = clusters[labels >= 0], labels[labels >= 0]
+def _cells(labels: Ints, clusters: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Of every entity and cluster that share records: their number, both sizes, the entity."""
     known = labels >= 0
-    sizes, entity = np.bincount(clusters), np.bincount(labels[known])
+    sizes, entity = np.bincount(clusters), np.bincount(labels[known])  # sizes: with strangers
     cells, shared = np.unique(
         labels[known].astype(np.int64) * len(sizes) + clusters[known], return_counts=True
     )
-    of_entity = cells // len(sizes)
-    precision, recall = (
-        np.bincount(of_entity, shared**2 / size, len(entity))[entity > 0]
-        for size in (sizes[cells % len(sizes)], entity[of_entity])
-    )
-    f1 = 2 * precision * recall / (precision + recall) / entity[entity > 0]
-    return float(f1.mean())
+    at = cells // len(sizes)
+    return shared, sizes[cells % len(sizes)], entity[at], at
 
 
 def _with_f1(precision: float, recall: float) -> tuple[float, float, float]:

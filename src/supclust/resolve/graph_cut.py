@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from supclust.hac import graph_linkage
 from supclust.hac.graph.forest import Forest
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.resolve.blocking.keys import Ints
+from supclust.resolve.forest_scores import EntityPairs
 from supclust.resolve.scoring import CLOSEST, Edges
 
 ALPHAS = (0.0, -0.2, -0.5)
@@ -21,7 +22,7 @@ _TOLERANCE = 0.002  # of F1, within which thresholds are as good as the best
 _WORTH_A_LOOK = 0.1  # of F1 below the best, within which thresholds are scored by entity, too
 _LOOKS = 30  # thresholds that are
 EVEN = 0.0
-"""Threshold where nothing can be learned: even odds."""
+"""Threshold of even odds."""
 
 
 class GraphCut(NamedTuple):
@@ -36,6 +37,10 @@ class GraphCut(NamedTuple):
     alpha: float
     missing: float
     threshold: float
+
+
+DEFAULT = GraphCut(ALPHAS[0], MISSING[0], EVEN)
+"""Unless another cut is clearly better."""
 
 
 def cluster_graph(
@@ -65,81 +70,78 @@ def cluster_graph(
     )
 
 
-CurveOf: TypeAlias = Callable[[Forest], ThresholdCurve]
-"""Scores of a forest at every threshold."""
-EntityScore: TypeAlias = Callable[[Ints], float]
-"""Score of clusters to which every entity contributes alike, whatever its size."""
+class CutScores(NamedTuple):
+    """How cuts are scored on labelled records.
+
+    Attributes:
+        curve: scores of a forest at every threshold.
+        pairs: of clusters, by entity.
+    """
+
+    curve: Callable[[Forest], ThresholdCurve]
+    pairs: Callable[[Ints], EntityPairs]
 
 
 class ChosenCut(NamedTuple):
-    """A linkage with a threshold, and what it was chosen by.
-
-    Attributes:
-        cut: linkage and threshold.
-        curve: scores of all thresholds of the linkage.
-        forest: trees of the linkage.
-        f1: best F1 of the linkage.
-        score: that the cut was chosen by.
-    """
+    """A cut, the scores of all thresholds of its linkage, the forest, and the pairs of the cut."""
 
     cut: GraphCut
     curve: ThresholdCurve
     forest: Forest
-    f1: float
-    score: float
+    pairs: EntityPairs
 
 
 def choose_cut(
     edges: Edges,
     n: int,
-    curve_of: CurveOf,
+    scores: CutScores,
     cannot_link: NDArray[np.int64] | None = None,
-    entity_score: EntityScore | None = None,
 ) -> ChosenCut:
-    """Linkage and threshold with the best F1, or the best mean of F1 and a score of entities.
+    """Average linkage cut at even odds, or the linkage and threshold with the best score.
 
-    A few large entities hold most of the pairs, and decide alone where F1 is best. The mean gives
-    the others a say: of thresholds with much the same F1 it takes that which is best for them.
+    A few large entities hold most of the pairs, and decide alone where F1 is best. The score
+    (`EntityPairs.score`) gives the others a say. Where few entities are labelled the best cut still
+    depends on which they are: it is taken if it is better than even odds by a standard error.
 
     Args:
         edges: scored by models that have not seen the entities of the pair.
         n: records.
-        curve_of: scores of a forest at every threshold.
+        scores: of cuts.
         cannot_link: pairs that are kept apart.
-        entity_score: of clusters; ``None``: F1 alone.
     """
-    best: ChosenCut | None = None
+
+    def scored(cut: GraphCut, curve: ThresholdCurve, forest: Forest) -> ChosenCut:
+        return ChosenCut(cut, curve, forest, scores.pairs(forest.labels_at(cut.threshold)))
+
+    tried = []
     for missing in MISSING:
         for alpha in ALPHAS:
             forest = cluster_graph(edges, n, alpha, missing, cannot_link)
-            curve = curve_of(forest)
-            scored = curve if entity_score is None else with_entities(curve, forest, entity_score)
-            score = float(scored.f1.max())
-            if best is None or score > best.score:
-                cut = GraphCut(alpha, missing, middle_threshold(scored, missing))
-                best = ChosenCut(cut, curve, forest, float(curve.f1.max()), score)
-    if best is None:
-        raise RuntimeError("internal error: no linkage was tried")
-    return best
+            curve = scores.curve(forest)
+            by_score = with_entities(curve, forest, scores)
+            cut = GraphCut(alpha, missing, middle_threshold(by_score, missing))
+            tried.append((float(by_score.f1.max()), cut, curve, forest))
+    best = scored(*max(tried, key=lambda one: one[0])[1:])
+    _, _, curve, forest = tried[0]
+    usual = scored(DEFAULT, curve, forest)
+    return best if best.pairs.clearly_better(usual.pairs) else usual
 
 
-def with_entities(
-    curve: ThresholdCurve, forest: Forest, entity_score: EntityScore
-) -> ThresholdCurve:
-    """Some points of a curve, those with a high F1, with the mean of F1 and a score of entities.
+def with_entities(curve: ThresholdCurve, forest: Forest, scores: CutScores) -> ThresholdCurve:
+    """Some points of a curve, those with a high F1, with the score of their clusters as F1.
 
     Args:
         curve: of the forest.
         forest: the trees.
-        entity_score: of clusters.
+        scores: of cuts.
     """
     finite = np.isfinite(curve.thresholds)
     good = curve.thresholds[finite & (curve.f1 >= curve.f1[finite].max() - _WORTH_A_LOOK)]
     at = np.linspace(good[0], good[-1], _LOOKS)
     points = np.unique(np.searchsorted(curve.heights, at, side="right") - 1)
     some = ThresholdCurve(*(part[points] for part in curve))
-    scores = [entity_score(clusters) for clusters in forest.labels_at(some.thresholds)]
-    return some._replace(f1=(some.f1 + np.array(scores)) / 2)
+    clusters = forest.labels_at(some.thresholds)
+    return some._replace(f1=np.array([scores.pairs(one).score for one in clusters]))
 
 
 def middle_threshold(curve: ThresholdCurve, missing: float) -> float:

@@ -18,7 +18,7 @@ from supclust.metrics.purity import MergePairs
 from supclust.metrics.threshold import ThresholdCurve, curve_from_merges
 from supclust.resolve.blocking.candidates import Candidates
 from supclust.resolve.blocking.keys import Ints
-from supclust.resolve.forest_scores import tree_of
+from supclust.resolve.forest_scores import EntityPairs, tree_of
 from supclust.resolve.pair_model import train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs
@@ -139,6 +139,15 @@ def judged_curve(forest: Forest, judged: LabelledPairs) -> ThresholdCurve:
     joined = np.bincount(meeting, weight, minlength=len(Z))
     same = np.bincount(meeting[judged.same], weight[judged.same], minlength=len(Z))
     return curve_from_merges([MergePairs(Z[:, 2], joined, same, np.zeros(len(Z)))])
+
+
+def judged_pairs_of(clusters: Ints, judged: LabelledPairs) -> EntityPairs:
+    """Judged pairs of a clustering, weighted."""
+    joined = clusters[judged.left] == clusters[judged.right]
+    true, predicted, shared = (
+        judged.weight * which for which in (judged.same, joined, judged.same & joined)
+    )
+    return EntityPairs(true, predicted, shared, bcubed=np.empty(0))
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.boosting import Booster, average_boosters, train_booster
+from supclust.boosting import Booster, train_booster
 from supclust.resolve.blocking.key_kernels import weighted_sums
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ _BOOSTING: dict[str, Any] = {
     "feature_fraction": 0.3,
 }
 _RIDGE = 1.0  # penalty of the logistic model on standardised features
-_LOGISTIC_PAIRS = 20_000  # pairs that it is trained on, at most: it has few weights
+_LEAST_SPREAD = 0.1  # a feature that hardly ever differs is not standardised to count fully
 _LOGISTIC_STEPS = 100
 
 
@@ -127,16 +127,6 @@ class Logistic:
         return {**last, **{f"average_{name}": array for name, array in last.items()}}
 
 
-def average(models: Sequence[PairModel]) -> PairModel:
-    """The model whose dissimilarity is the mean of those of some models of one family."""
-    boosted = [one for one in models if isinstance(one, Boosted)]
-    if boosted:
-        return Boosted(average_boosters([one.booster for one in boosted]))
-    linear = [one for one in models if isinstance(one, Logistic)]
-    weight = np.mean([one.weight for one in linear], axis=0)
-    return Logistic(weight, float(np.mean([one.bias for one in linear])))
-
-
 def train_boosted(
     features: NDArray[np.float32],
     same: NDArray[np.bool_],
@@ -166,17 +156,24 @@ def train_boosted(
 
 
 def train_logistic(
-    features: NDArray[np.float32], same: NDArray[np.bool_], weight: Floats
+    features: NDArray[np.float32],
+    same: NDArray[np.bool_],
+    weight: Floats,
+    directions: Sequence[int] = (),
 ) -> Logistic:
-    """Ridge-penalised logistic regression, on features scaled to unit spread, by L-BFGS."""
+    """Ridge-penalised logistic regression, on features scaled to about unit spread, by L-BFGS-B.
+
+    Args:
+        features: (e, d).
+        same: (e,) whether a pair is of one entity.
+        weight: (e,) of the pairs.
+        directions: as in `train_boosted`: a weight has the sign of its feature, or is zero.
+    """
     from scipy.optimize import minimize
 
-    if len(features) > _LOGISTIC_PAIRS:
-        some = np.random.default_rng(0).permutation(len(features))[:_LOGISTIC_PAIRS]
-        features, same, weight = features[some], same[some], weight[some]
     centre = features.mean(axis=0, dtype=np.float64)
     spread = features.std(axis=0, dtype=np.float64)
-    scale = np.where(spread > 1e-9, spread, 1.0)
+    scale = np.maximum(spread, _LEAST_SPREAD)
     X = ((features - centre) / scale).astype(np.float64)
     sign = np.where(same, -1.0, 1.0)
 
@@ -186,8 +183,12 @@ def train_logistic(
         value = float((weight * np.logaddexp(0, -margin)).sum() + _RIDGE / 2 * (w[:-1] ** 2).sum())
         return value, -np.append(X.T @ push - _RIDGE * w[:-1], push.sum())
 
+    # w is of the dissimilarity: it falls where the odds rise.
+    free: tuple[float | None, float | None] = (None, None)
+    signs = {1: (None, 0.0), -1: (0.0, None), 0: free}
+    bounds = [*(signs[one] for one in directions or [0] * X.shape[1]), free]
     start, options = np.zeros(X.shape[1] + 1), {"maxiter": _LOGISTIC_STEPS}
-    w = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    w = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return Logistic(w[:-1] / scale, float(w[-1] - (w[:-1] * centre / scale).sum()))
 
 

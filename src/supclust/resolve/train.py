@@ -1,4 +1,4 @@
-"""The pair model by cross-validation over entities: folds, families, and their average.
+"""The pair model by cross-validation over entities: folds, and the choice of a family.
 
 Entities are divided into folds. A fold's model is trained without any record of the fold, so the
 dissimilarities that it gives them are as good as those of new records.
@@ -18,12 +18,13 @@ from supclust.data.records.encode.columns import Column
 from supclust.data.records.learning import rows_of_pairs, take_rows
 from supclust.hac.cpu.threads import thread_count
 from supclust.resolve.blocking.keys import Ints
-from supclust.resolve.pair_model import PairModel, average, train_boosted, train_logistic
+from supclust.resolve.pair_model import PairModel, train_boosted, train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs
 
 FOLDS = 3
-_ENOUGH = 1_000  # entities from which boosted trees of all pairs are taken, and nothing else
+_ENOUGH = 1_000  # entities from which boosted trees are not compared with the logistic model
+_CLEAR = 1.1  # times the log loss of boosted trees that the logistic model may have
 _TOO_FEW = 100  # matches below which they are not tried
 FEW_COLUMNS = 12
 """Columns up to which all are compared."""
@@ -35,17 +36,17 @@ class TrainedPairs(NamedTuple):
 
     Attributes:
         family: ``boosted`` or ``logistic``.
-        model: to be applied.
+        model: of all pairs.
         folds: one per fold, trained without its entities.
         fold: (n,) fold of every record, -1 for unlabelled ones.
-        loss: cross-validated log loss.
+        losses: cross-validated log loss of every family that was tried.
     """
 
     family: str
     model: PairModel
     folds: Sequence[PairModel]
     fold: Ints
-    loss: float
+    losses: Mapping[str, float]
 
     def which(self, left: Ints, right: Ints) -> Ints:
         """Position, in ``[*folds, model]``, of the model that has not seen a pair's entity."""
@@ -60,13 +61,11 @@ def folds_of(labels: Ints, seed: int = 0) -> Ints:
     return np.where(labels >= 0, order[labels], -1) if entities else np.full(len(labels), -1)
 
 
-def train_pairs(
-    table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0
-) -> list[TrainedPairs]:
-    """Train the pair models that are to be chosen from, the lowest log loss first.
+def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0) -> TrainedPairs:
+    """Train the pair model and those of the folds.
 
-    With few entities the model is the average of those of the folds. A model of all pairs would be
-    more certain than they are, and a threshold that was chosen on their scores too high for it.
+    With many entities they are boosted trees. With few, a logistic model describes new entities
+    better, unless the log loss of held-out entities clearly says otherwise.
 
     Args:
         table: the records.
@@ -76,20 +75,19 @@ def train_pairs(
     """
     fold = folds_of(labels, seed)
     several = int((np.bincount(labels[labels >= 0]) > 1).sum())  # entities with matches
-    many = several >= _ENOUGH
-    families = ["boosted"] if many else ["logistic", "boosted"]
+    families = ["boosted"] if several >= _ENOUGH else ["logistic", "boosted"]
     if int(pairs.same.sum()) < _TOO_FEW:
         families = ["logistic"]
-    weighted = pairs._replace(weight=entity_weights(pairs, labels))
-    trained = []
+    pairs = pairs._replace(weight=entity_weights(pairs, labels))
+    models, losses = {}, {}
     for family in families:
         features = table.features(pairs.left, pairs.right, family == "boosted")
         directions = table.comparisons.directions
-        models = _train_folds(family, features, directions, weighted, fold, many, seed)
-        loss = _held_out_loss(models, features, weighted, fold)
-        model = models[FOLDS] if many else average(models)
-        trained.append(TrainedPairs(family, model, models[:FOLDS], fold, loss))
-    return sorted(trained, key=lambda one: one.loss)
+        models[family] = _train_folds(family, features, directions, pairs, fold, seed)
+        losses[family] = _held_out_loss(models[family], features, pairs, fold)
+    best = min(families, key=lambda name: losses[name] * (_CLEAR if name == "boosted" else 1.0))
+    *folds, model = models[best]
+    return TrainedPairs(best, model, folds, fold, losses)
 
 
 def useless_columns(
@@ -144,10 +142,9 @@ def _train_folds(
     directions: Sequence[int],
     pairs: LabelledPairs,
     fold: Ints,
-    whole: bool,
     seed: int,
 ) -> list[PairModel]:
-    """Models of the folds, then, if asked for, that of all pairs; side by side, one core each."""
+    """Models of the folds, then that of all pairs; side by side, one core each."""
 
     def train(k: int) -> PairModel:
         used = (fold[pairs.left] != k) & (fold[pairs.right] != k)
@@ -156,10 +153,10 @@ def _train_folds(
         X, same, weight = features[used], pairs.same[used], pairs.weight[used]
         if family == "boosted":
             return train_boosted(X, same, weight, directions, seed)
-        return train_logistic(X, same, weight)
+        return train_logistic(X, same, weight, directions)
 
     with ThreadPoolExecutor(min(thread_count(), FOLDS + 1)) as pool:
-        return list(pool.map(train, range(FOLDS + whole)))
+        return list(pool.map(train, range(FOLDS + 1)))
 
 
 def _held_out_loss(

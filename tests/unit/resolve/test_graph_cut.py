@@ -1,11 +1,13 @@
-"""The cut of a graph: large entities do not decide it alone."""
+"""The cut of a graph: even odds, unless entities of every size ask for another."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 
 from supclust.metrics.threshold import ThresholdCurve
-from supclust.resolve.forest_scores import mean_entity_f1, threshold_curve
-from supclust.resolve.graph_cut import choose_cut, cluster_graph, with_entities
+from supclust.resolve.forest_scores import EntityPairs, threshold_curve
+from supclust.resolve.graph_cut import DEFAULT, CutScores, choose_cut, cluster_graph, with_entities
 from supclust.resolve.scoring import Edges
 
 
@@ -33,8 +35,8 @@ def test_mean_of_entities_is_the_naive_one(seed, complete):
     n = int(rng.integers(2, 60))
     labels, clusters = rng.integers(-1, 5, n), rng.integers(0, rng.integers(1, 9), n)
     labels[0] = 3  # some numbers may have no records
-    found = mean_entity_f1(clusters, labels, complete)
-    assert found == pytest.approx(naive_mean(clusters, labels, complete))
+    pairs = EntityPairs.of(labels, clusters, complete)
+    assert pairs.bcubed.mean() == pytest.approx(naive_mean(clusters, labels, complete))
 
 
 def one_large_many_small():
@@ -55,35 +57,75 @@ def one_large_many_small():
     return edges, np.array(labels)
 
 
+def scores_of(labels, entities=True):
+    """Scores of cuts; without entities: F1 alone."""
+
+    def pairs(clusters):
+        made = EntityPairs.of(labels, clusters, True)
+        return made if entities else made._replace(bcubed=np.empty(0))
+
+    return CutScores(partial(threshold_curve, labels=labels, complete=True), pairs)
+
+
 def test_small_entities_have_a_say_in_the_threshold():
     edges, labels = one_large_many_small()
-
-    def curve(forest):
-        return threshold_curve(forest, labels, True)
-
-    def entities(clusters):
-        return mean_entity_f1(clusters, labels, True)
-
-    alone = choose_cut(edges, len(labels), curve)
-    both = choose_cut(edges, len(labels), curve, None, entities)
-    assert alone.cut.threshold > 1.0 > both.cut.threshold
-    assert both.f1 == alone.f1  # that of the linkage, at any threshold
-    clusters = both.forest.labels_at(both.cut.threshold)
-    assert both.score == pytest.approx((curve_at(both) + entities(clusters)) / 2)
-
-
-def curve_at(chosen):
-    at = np.searchsorted(chosen.curve.heights, chosen.cut.threshold, side="right") - 1
-    return chosen.curve.f1[at]
+    forest = cluster_graph(edges, len(labels), 0.0, 4.0, None)
+    alone, both = (
+        with_entities(threshold_curve(forest, labels, True), forest, scores_of(labels, entities))
+        for entities in (False, True)
+    )
+    high, low = (one.thresholds[one.f1.argmax()] for one in (alone, both))
+    assert high > 1.0 > low
+    chosen = choose_cut(edges, len(labels), scores_of(labels))
+    assert chosen.cut.threshold < -1.0
+    f1 = chosen.pairs.scores[2]
+    assert chosen.pairs.score == pytest.approx((f1 + chosen.pairs.bcubed.mean()) / 2)
 
 
 def test_points_of_a_curve_are_its_own():
     edges, labels = one_large_many_small()
     forest = cluster_graph(edges, len(labels), 0.0, 4.0, None)
     curve = threshold_curve(forest, labels, True)
-    some = with_entities(curve, forest, lambda clusters: 1.0)
+    some = with_entities(curve, forest, scores_of(labels, entities=False))
     assert isinstance(some, ThresholdCurve)
     assert np.isin(some.heights, curve.heights).all()
     assert np.isfinite(some.thresholds).all()
     at = np.searchsorted(curve.heights, some.heights)
-    assert some.f1 == pytest.approx((curve.f1[at] + 1) / 2)
+    assert some.f1 == pytest.approx(curve.f1[at])
+
+
+def cut_of(labels, dissimilarity):
+    """The cut of a table of which all pairs are compared."""
+    left, right = np.triu_indices(len(labels), 1)
+    value = dissimilarity(labels[left] == labels[right]).astype(np.float32)
+    edges = Edges(left.astype(np.int32), right.astype(np.int32), value)
+    return choose_cut(edges, len(labels), scores_of(labels))
+
+
+def test_even_odds_are_kept_where_they_are_as_good():
+    labels = np.repeat(np.arange(20), 3)
+    found = cut_of(labels, lambda same: np.where(same, -2.0, 2.0))
+    assert found.cut == DEFAULT
+    assert found.pairs.score == 1
+
+
+def test_a_threshold_that_one_entity_asks_for_is_not_taken():
+    labels = np.repeat(np.arange(20), 3)
+
+    def dissimilarity(same):
+        value = np.where(same, -2.0, 3.5)
+        value[np.flatnonzero(same)[:3]] = 1.0  # the records of one entity are far apart
+        return value
+
+    found = cut_of(labels, dissimilarity)
+    assert found.cut == DEFAULT
+    assert found.pairs.score < 1
+
+
+def test_a_threshold_that_most_entities_ask_for_is_taken():
+    labels = np.repeat(np.arange(20), 3)
+    found = cut_of(labels, lambda same: np.where(same, 1.0, 3.5))
+    assert 1 < found.cut.threshold < 3.5
+    assert found.pairs.score == 1
+    clusters = found.forest.labels_at(found.cut.threshold)
+    assert len(np.unique(clusters)) == 20

@@ -5,9 +5,11 @@ import pytest
 
 from supclust.data.records.comparisons import Comparison, RecordComparisons
 from supclust.metrics.threshold import ThresholdCurve
+from supclust.resolve import train
 from supclust.resolve.graph_cut import middle_threshold
-from supclust.resolve.pair_model import average, train_boosted, train_logistic
-from supclust.resolve.train import entity_weights, useless_columns
+from supclust.resolve.pair_model import train_boosted, train_logistic
+from supclust.resolve.scoring import Compared
+from supclust.resolve.train import entity_weights, train_pairs, useless_columns
 from supclust.resolve.training_pairs import LabelledPairs
 
 
@@ -53,15 +55,72 @@ def test_boosted_trees_never_rise_against_a_direction():
     assert (np.diff(model.dissimilarity(line)) <= 1e-12).all()
 
 
-@pytest.mark.parametrize("family", ["boosted", "logistic"])
-def test_the_average_of_pair_models_has_the_mean_dissimilarity(family):
+def test_weights_of_the_logistic_model_follow_the_directions():
     rng = np.random.default_rng(0)
-    X = rng.random((900, 3)).astype(np.float32)
-    same = X[:, 0] + rng.normal(0, 0.2, 900) > 0.6
-    train = train_boosted if family == "boosted" else train_logistic
-    models = [train(X[k::3], same[k::3], np.ones(300)) for k in range(3)]
-    mean = np.mean([one.dissimilarity(X) for one in models], axis=0)
-    assert np.allclose(average(models).dissimilarity(X), mean, atol=1e-5)
+    X = rng.random((2000, 3)).astype(np.float32)
+    same = X[:, 0] - X[:, 1] + X[:, 2] + rng.normal(0, 0.1, 2000) > 0.5
+    free = train_logistic(X, same, np.ones(2000))
+    assert (np.sign(free.weight) == [-1, 1, -1]).all()
+    bound = train_logistic(X, same, np.ones(2000), (1, 1, -1))
+    assert bound.weight[0] < 0  # the dissimilarity falls
+    assert bound.weight[1] == bound.weight[2] == 0
+
+
+def test_a_feature_that_hardly_ever_differs_gets_no_large_weight():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(5000), np.zeros(5000)]).astype(np.float32)
+    same = X[:, 0] > 0.9
+    X[np.flatnonzero(same)[:1], 1] = 0.2  # one pair, which is a match
+    model = train_logistic(X, same, np.ones(5000))
+    assert abs(model.weight[1]) < 5
+
+
+def compared(entities, seed=0):
+    """Two records each of some entities, whose names decide; (table, pairs, labels)."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(entities), 2)
+    names = ["".join(rng.choice(list("abcdefgh"), 8)) for _ in range(entities)]
+    comparisons = RecordComparisons((Comparison("name", "text"),))
+    table = Compared(comparisons, comparisons.encode({"name": [names[k] for k in labels]}))
+    left = np.concatenate([np.arange(0, len(labels), 2), rng.integers(0, len(labels), 2000)])
+    right = np.concatenate([np.arange(1, len(labels), 2), rng.integers(0, len(labels), 2000)])
+    kept = left != right
+    left, right = left[kept], right[kept]
+    pairs = LabelledPairs(left, right, labels[left] == labels[right], np.ones(len(left)))
+    return table, pairs, labels
+
+
+def test_few_entities_have_the_logistic_model_unless_trees_are_clearly_better(monkeypatch):
+    table, pairs, labels = compared(150)
+    losses = {"logistic": 1.0, "boosted": 0.95}
+    trained = []
+
+    def loss(models, *_):
+        trained.append(type(models[0]).__name__.lower())
+        return losses[trained[-1]]
+
+    monkeypatch.setattr(train, "_held_out_loss", loss)
+    assert train_pairs(table, pairs, labels).family == "logistic"
+    losses["boosted"] = 0.9
+    assert train_pairs(table, pairs, labels).family == "boosted"
+    assert trained == ["logistic", "boosted"] * 2
+
+
+def test_the_pair_model_is_that_of_all_entities(monkeypatch):
+    table, pairs, labels = compared(150)
+    monkeypatch.setattr(train, "_TOO_FEW", 1_000)
+    made = train_pairs(table, pairs, labels)
+    assert list(made.losses) == ["logistic"]
+    features = table.features(pairs.left, pairs.right, False)
+    weight = entity_weights(pairs, labels)
+    again = train_logistic(features, pairs.same, weight, table.comparisons.directions)
+    assert np.array_equal(made.model.weight, again.weight)
+
+
+def test_many_entities_have_boosted_trees():
+    trained = train_pairs(*compared(1000))
+    assert trained.family == "boosted"
+    assert list(trained.losses) == ["boosted"]
 
 
 def test_matches_weigh_by_records_of_their_entity():

@@ -71,9 +71,6 @@ def learned_lines(model: TrainedModel) -> list[str]:
     """What a model of a bare table has learned."""
     facts = model.record["entities"]
     shown = ", ".join(f"{name} {loss:.4f}" for name, loss in facts["log_losses"].items())
-    scored = facts.get("f1_of_families") or {}
-    if len(scored) > 1:
-        shown += "; F1: " + ", ".join(f"{name} {f1:.3f}" for name, f1 in scored.items())
     lines = [
         f"pair model: {facts['pair_model']} (log loss of held-out entities: {shown})",
         linkage_line(model.linkage, model.alpha, model.record["spread"]),
