@@ -13,7 +13,9 @@ them, and the releases on the same inventors, without computing any.
 from __future__ import annotations
 
 import argparse
+import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -157,16 +159,24 @@ def compare(
 
 
 class Ran(NamedTuple):
+    """Wall-clock and processor seconds of a command, and the most memory of any so far."""
+
     seconds: float
+    cpu_seconds: float
     peak_gb: float
 
 
-def run(*arguments: object) -> Ran:
-    """Run a command of supclust to its end."""
-    start = time.perf_counter()
+def run(done: Path, *arguments: object) -> Ran:
+    """Run a command of supclust to its end; its cost is kept, and it is not run twice."""
+    if done.is_file():
+        return Ran(*json.loads(done.read_text()))
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-m", "supclust", *map(str, arguments)], check=True)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-    return Ran(time.perf_counter() - start, peak)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    ran = Ran(time.perf_counter() - start, cpu, used.ru_maxrss / 2**20)
+    done.write_text(json.dumps(ran))
+    return ran
 
 
 def hidden_fold(inventor: np.ndarray, fold: int, folds: int, seed: int) -> np.ndarray:
@@ -184,10 +194,12 @@ def cluster_fold(
     pq.write_table(mentions.table.append_column("inventor", labels), folder / "train.parquet")
     columns = ("--id", "mention_id", "--block", "block", "--distinct", "patent_id")
     fitted = run(
+        folder / "fit.json",
         *("fit", folder / "train.parquet", "--label", "inventor", *columns),
         *("--labelled", "complete", "--seed", seed, "-o", folder / "model"),
     )
     clustered = run(
+        folder / "cluster.json",
         *("cluster", folder / "train.parquet", "--model", folder / "model"),
         *("-o", folder / "clusters.parquet"),
     )
@@ -205,10 +217,13 @@ def kept_fold(
     if path is not None and path.is_file():
         with np.load(path) as stored:
             return stored["clusters"], [Ran(*row) for row in stored["ran"].tolist()]
-    with tempfile.TemporaryDirectory() as folder:
-        clusters, *ran = cluster_fold(mentions, hidden, Path(folder), seed)
-    if path is not None:
-        np.savez(path, clusters=clusters, ran=np.array(ran))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) if keep is None else keep / name  # a fold goes on after training
+        folder.mkdir(exist_ok=True)
+        clusters, *ran = cluster_fold(mentions, hidden, folder, seed)
+        if path is not None:
+            np.savez(path, clusters=clusters, ran=np.array(ran))
+        shutil.rmtree(folder, ignore_errors=True)
     return clusters, ran
 
 
@@ -222,10 +237,10 @@ class Folds(NamedTuple):
     @property
     def cost(self) -> str:
         """Of the slowest fold, training and clustering together, and of the largest process."""
-        seconds = [
-            a.seconds + b.seconds for a, b in zip(self.ran[::2], self.ran[1::2], strict=True)
-        ]
-        return f"{max(seconds):.0f} s, {max(one.peak_gb for one in self.ran):.1f} GB"
+        folds = list(zip(self.ran[::2], self.ran[1::2], strict=True))
+        seconds, cpu = (max(fit[k] + cluster[k] for fit, cluster in folds) for k in (0, 1))
+        peak = max(one.peak_gb for one in self.ran)
+        return f"{seconds:.0f} s, {cpu:.0f} s of processor, {peak:.1f} GB"
 
 
 def of_folds(
