@@ -6,12 +6,14 @@ it; the threshold it is cut at is chosen without it as well.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from supclust.explain.membership import Floats, Ints, Membership, ScoredPairs, membership
 from supclust.hac.graph.forest import Forest
-from supclust.resolve.forest_scores import threshold_curve
-from supclust.resolve.graph_cut import GraphCut, middle_threshold
+from supclust.resolve.forest_scores import EntityPairs, threshold_curve
+from supclust.resolve.graph_cut import EVEN, CutScores, GraphCut, middle_threshold, with_entities
 
 
 def held_out_membership(
@@ -34,15 +36,24 @@ def held_out_membership(
     standing = membership(edges, forest, *cut)
     right = np.full(len(labels), np.nan)
     for k in np.unique(fold[fold >= 0]):
-        rest = np.where(fold == k, -1, labels)
-        curve = threshold_curve(forest, rest, complete)
-        threshold = middle_threshold(curve, cut.missing)
+        threshold = _threshold(forest, cut.missing, np.where(fold == k, -1, labels), complete)
         at_others = membership(edges, forest, cut.alpha, cut.missing, threshold)
         mine = fold == k
         for whole, part in zip(standing, at_others, strict=True):
             whole[mine] = part[mine]
         right[mine] = rightness(at_others.cluster, labels, complete)[mine]
     return standing, right
+
+
+def _threshold(forest: Forest, missing: float, labels: Ints, complete: bool) -> float:
+    """Even odds, unless the best threshold is clearly better, as the cut of a model is chosen."""
+    if not (labels >= 0).any():
+        return EVEN
+    pairs = partial(EntityPairs.of, labels, complete=complete)
+    scores = CutScores(partial(threshold_curve, labels=labels, complete=complete), pairs)
+    best = middle_threshold(with_entities(scores.curve(forest), forest, scores), missing)
+    at_best, at_even = (pairs(forest.labels_at(height)) for height in (best, EVEN))
+    return best if at_best.clearly_better(at_even) else EVEN
 
 
 def rightness(clusters: Ints, labels: Ints, complete: bool) -> Floats:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from supclust.explain.held_out import held_out_membership, rightness
 from supclust.explain.membership import membership
 from supclust.hac import graph_linkage
-from supclust.resolve.forest_scores import threshold_curve
-from supclust.resolve.graph_cut import GraphCut, middle_threshold
+from supclust.resolve.forest_scores import EntityPairs, threshold_curve
+from supclust.resolve.graph_cut import CutScores, GraphCut, choose_cut
 from supclust.resolve.scoring import Edges
 
 
@@ -19,7 +21,7 @@ def pairs_of_two(n: int, seed: int) -> tuple[Edges, np.ndarray]:
     left = np.arange(0, 2 * n, 2).astype(np.int32)
     f = rng.uniform(-3, 3, n).astype(np.float32)
     labels = np.arange(2 * n)
-    same = f + rng.normal(0, 0.5, n) < 0.5
+    same = f + rng.normal(0, 0.5, n) < 1.5
     labels[left[same] + 1] = labels[left[same]]
     labels = np.unique(labels, return_inverse=True)[1]
     return Edges(left, left + 1, f), labels
@@ -37,8 +39,12 @@ def test_every_fold_is_cut_where_the_others_say(complete: bool) -> None:
     found, right = held_out_membership(edges, forest, cut, labels, complete, fold)
     thresholds = []
     for k in range(3):
-        curve = threshold_curve(forest, np.where(fold == k, -1, labels), complete)
-        thresholds.append(middle_threshold(curve, missing))
+        rest = np.where(fold == k, -1, labels)
+        scores = CutScores(
+            partial(threshold_curve, labels=rest, complete=complete),
+            partial(EntityPairs.of, rest, complete=complete),
+        )
+        thresholds.append(choose_cut(edges, n, scores).cut.threshold)
         alone = membership(edges, forest, 0.0, missing, thresholds[-1])
         mine = fold == k
         for whole, part in zip(found, alone, strict=True):
@@ -54,7 +60,7 @@ def test_labels_of_a_fold_do_not_move_its_own_cut() -> None:
     fold = np.arange(400) // 2 % 3
     forest = graph_linkage(tuple(edges), 400, "exp", alpha=0.0, missing=4.0)
     cut = GraphCut(0.0, 4.0, 0.0)
-    wrong = np.where(fold == 0, 1000 + np.arange(400) // 2, labels)  # as if all pairs matched
+    wrong = np.where(fold == 0, 1000 + np.arange(400), labels)  # as if no pair matched
     wrong = np.unique(wrong, return_inverse=True)[1]
     before, _ = held_out_membership(edges, forest, cut, labels, True, fold)
     after, _ = held_out_membership(edges, forest, cut, wrong, True, fold)
