@@ -82,6 +82,24 @@ def test_records_that_share_a_distinct_value_stay_apart(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("--distinct", "source"),
+        ("--labelled", "complete"),
+        ("--block", "b", "--distinct", "source"),
+    ],
+)
+def test_options_that_vectors_do_not_take_are_refused(words, tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    rows = "".join(f"{k // 4},{k % 2},{k / 7:.4f},{k % 5},{k // 2}\n" for k in range(40))
+    table.write_text("entity,b,x,y,source\n" + rows)
+    assert run("fit", table, "--label", "entity", *words, "-o", tmp_path / "m") == 2
+    error = capsys.readouterr().err
+    assert "received numbers only" in error and words[-2] in error
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--label", "none"), "not found"),

@@ -24,7 +24,7 @@ def is_bare_table(options: argparse.Namespace) -> bool:
     """Whether the options ask for a table without blocks."""
     from supclust.data.tables.reader import is_pair_layout
 
-    of_tables = [name for name in _OF_TABLES if getattr(options, name) is not None]
+    of_tables = _given_of_tables(options)
     of_blocks = [name for name in _OF_BLOCKS if getattr(options, name) not in (None, False)]
     if of_tables and of_blocks:
         raise ValueError(
@@ -43,6 +43,10 @@ def is_bare_table(options: argparse.Namespace) -> bool:
     )
 
 
+def _given_of_tables(options: argparse.Namespace) -> list[str]:
+    return [name for name in _OF_TABLES if getattr(options, name) is not None]
+
+
 def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
     """Learn from a table; ``None`` where all columns are numbers: these are vectors."""
     from supclust.cli.cluster import bar
@@ -52,6 +56,12 @@ def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
 
     records = read_records(options.records, column_choice(options))
     if all(kind == "number" for kind in records.kinds.values()):
+        if given := _given_of_tables(options):
+            raise ValueError(
+                f"--{given[0].replace('_', '-')} needs a column of text, dates, codes or lists; "
+                "received numbers only, which are clustered as vectors. Leave it out, or name the "
+                "kind of a column, e.g. --kind zip=code."
+            )
         return None
     print("\n".join(_described(records)), flush=True)
     chosen = TableOptions(
