@@ -80,16 +80,21 @@ def run_sweep(command: Sequence[str]) -> int:
         Exit code; 130 or 143 after a signal.
     """
     received: list[int] = []
-    # A session of its own: the signals below are the only ones, and go to all its processes once.
-    process = subprocess.Popen(command, start_new_session=True)
+    running: list[subprocess.Popen[bytes]] = []
 
     def forward(number: int, frame: FrameType | None) -> None:
         received.append(number)
-        with suppress(ProcessLookupError):  # it has just ended
-            os.killpg(process.pid, number)
+        for process in running:
+            with suppress(ProcessLookupError):  # it has just ended
+                os.killpg(process.pid, number)
 
     before = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
+        # A session of its own: these signals are the only ones, and go to all its processes once.
+        process = subprocess.Popen(command, start_new_session=True)
+        running.append(process)
+        if received:  # while it was started; SIGTERM, as a Python that starts may ignore SIGINT
+            os.killpg(process.pid, signal.SIGTERM)
         code = process.wait()
     finally:
         for number, handler in before.items():

@@ -116,6 +116,28 @@ def test_a_signal_to_the_command_alone_ends_the_sweep_and_its_workers(
         assert process.returncode == code
 
 
+# The signal arrives while the sweep is being started.
+RUN_INTERRUPTED = """
+import os, subprocess, sys
+from supclust.experiment import reproduction
+start = subprocess.Popen
+def start_interrupted(*words, **options):
+    process = start(*words, **options)
+    os.kill(os.getpid(), int(sys.argv[1]))
+    return process
+subprocess.Popen = start_interrupted
+sys.exit(reproduction.run_sweep([sys.executable, "-c", "import time; time.sleep(60)"]))
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_the_sweep_starts_ends_it(number: signal.Signals, code: int) -> None:
+    command = [sys.executable, "-c", RUN_INTERRUPTED, str(int(number))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        process.communicate(timeout=30)  # the pipe closes when the sweep has ended, too
+        assert process.returncode == code
+
+
 def test_provenance_names_commit_machine_and_versions(tmp_path: Path) -> None:
     assert machine()["cores"] >= 1 and machine()["processor"]
     assert set(versions()) >= {"python", "supclust", "torch", "numpy", "numba"}
