@@ -120,7 +120,7 @@ def _finished(folder: Path, output: str, process: subprocess.Popen[str]) -> int:
     if process.poll() is not None:
         raise Failure("it ended before something could be killed; use more --records")
     time.sleep(0.005)
-    return len(list((folder / f"{output}.partial").glob("clusters-*.npy")))
+    return len(list((folder / f"{output}.partial").glob("*-*.npy")))
 
 
 def node_killed(folder: Path, nodes: TwoNodes) -> str:

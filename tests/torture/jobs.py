@@ -16,6 +16,7 @@ from typing import Any
 from experiment_runs import arguments, numbers_of, train_here
 from supclust.cli.main import main
 from supclust.model.folder import may_hold_model, read_model
+from supclust.resolve.blocking import candidates
 from supclust.store.entity_store import EntityStore
 from torture.inputs import Inputs
 
@@ -69,6 +70,7 @@ def jobs(inputs: Inputs) -> Mapping[str, Job]:
         return main([str(word) for word in words])
 
     def table_cluster(folder: Path) -> int:
+        candidates.CHUNK = 100  # pairs, of 1,770
         words = ("cluster", table, "--model", inputs.bare, "-o", folder / "c.csv")
         return main([str(word) for word in words])
 

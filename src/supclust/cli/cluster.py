@@ -15,8 +15,9 @@ from supclust.cli.wording import counted, names_in
 
 if TYPE_CHECKING:
     from supclust.cluster.engine import Engine
-    from supclust.cluster.table import Options
+    from supclust.cluster.table import Clustered, Options
     from supclust.model.trained import TrainedModel
+    from supclust.resolve.apply import Entities
 
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 
@@ -143,13 +144,8 @@ def run(options: argparse.Namespace) -> int:
                     options.records, model, options.output, chosen, progress, engine
                 )
         except KeyboardInterrupt:
-            print("stopped; run the same command again to go on from here", file=sys.stderr)
-            return INTERRUPTED
-    if done.discarded:
-        print("unfinished work of another input, model or cut was discarded", file=sys.stderr)
-    if done.resumed:
-        were = "was" if done.resumed == 1 else "were"
-        print(f"{counted(done.resumed, 'chunk')} {were} finished already", file=sys.stderr)
+            return _stopped()
+    _say_before(done)
     print(
         f"{options.output}: {counted(done.records, 'record')} in "
         f"{counted(done.blocks, 'block')}, {counted(done.clusters, 'cluster')}, "
@@ -169,17 +165,15 @@ def _resolve(
         from supclust.store.creation import keeper
 
         keep = keeper(options.store, options.records, model, options.id)
-    with engine_of(options) as engine, bar("pairs") as progress:
-        done = resolve_table(
-            options.records,
-            model,
-            options.output,
-            chosen,
-            lambda line: print(line, flush=True),
-            progress,
-            engine,
-            keep,
-        )
+    try:
+        with engine_of(options) as engine, bar("pairs") as progress:
+            done = resolve_table(
+                *(options.records, model, options.output, chosen),
+                *(lambda line: print(line, flush=True), progress, engine, keep),
+            )
+    except KeyboardInterrupt:
+        return _stopped()
+    _say_before(done)
     print(
         f"{options.output}: {counted(done.records, 'record')}, "
         f"{counted(done.entities, 'cluster')}, {time.perf_counter() - start:.1f} s"
@@ -187,6 +181,21 @@ def _resolve(
     if options.store is not None:
         print(f"{options.store}: store, for supclust update, correct, explain and review")
     return 0
+
+
+def _stopped() -> int:
+    """Say after Ctrl-C how to go on; the exit code."""
+    print("stopped; run the same command again to go on from here", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _say_before(done: Clustered | Entities) -> None:
+    """Say what an earlier run of the command left behind."""
+    if done.discarded:
+        print("unfinished work of another input, model or cut was discarded", file=sys.stderr)
+    if done.resumed:
+        were = "was" if done.resumed == 1 else "were"
+        print(f"{counted(done.resumed, 'chunk')} {were} finished already", file=sys.stderr)
 
 
 def _check_cut(options: argparse.Namespace) -> None:

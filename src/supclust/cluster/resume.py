@@ -1,8 +1,8 @@
-"""The folder beside an unfinished output: the clusters of its finished chunks.
+"""The folder beside an unfinished output: the results of its finished chunks.
 
 ``clusters.parquet.partial/`` holds ``job.json``, a fingerprint of input, model and options, and one
-file per finished chunk. Files are written atomically. The folder is removed, by one rename, once
-the output is complete.
+file per finished chunk: the clusters of a chunk of blocks, or a chunk of scored pairs. Files are
+written atomically. The folder is removed, by one rename, once the output is complete.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from supclust.data.files import atomic_file, read_json, write_json
 
 _JOB, _LOCK = "job.json", "lock"
 _OURS = re.compile(
-    r"lock|\.?(job\.json|clusters-\d+\.npy)(-[0-9a-f]{32})?|spilled-\d+\.arrow", re.ASCII
+    r"lock|\.?(job\.json|(clusters|pairs)-\d+\.npy)(-[0-9a-f]{32})?|spilled-\d+\.arrow", re.ASCII
 )
 """Names of files that this module and `supclust.cluster.chunks.gather` make."""
 
@@ -43,12 +44,16 @@ class PartialOutput:
 
     Args:
         output: the file that is being made.
-        fingerprint: of everything it depends on.
+        fingerprint: of everything the chunks depend on.
+        what: a chunk holds; begins the names of files.
     """
 
-    def __init__(self, output: Path, fingerprint: str) -> None:
+    def __init__(
+        self, output: Path, fingerprint: str, what: Literal["clusters", "pairs"] = "clusters"
+    ) -> None:
         self.folder = output.with_name(output.name + ".partial")
         self.fingerprint = fingerprint
+        self.what = what
         self.discarded = False
 
     @contextmanager
@@ -90,20 +95,20 @@ class PartialOutput:
 
     def finished(self) -> set[int]:
         """Numbers of the finished chunks."""
-        return {int(path.stem.partition("-")[2]) for path in self.folder.glob("clusters-*.npy")}
+        return {int(path.stem.partition("-")[2]) for path in self.folder.glob(f"{self.what}-*.npy")}
 
-    def store(self, chunk: int, labels: NDArray[np.int32]) -> None:
-        """Keep the clusters of a chunk."""
+    def store(self, chunk: int, result: NDArray[Any]) -> None:
+        """Keep the result of a chunk."""
         with atomic_file(self._file(chunk)) as draft, draft.open("wb") as stream:
-            np.save(stream, labels)
+            np.save(stream, result)
 
-    def load(self, chunk: int) -> NDArray[np.int32]:
-        """Clusters of a finished chunk."""
+    def load(self, chunk: int) -> NDArray[Any]:
+        """Result of a finished chunk."""
         try:
-            labels: NDArray[np.int32] = np.load(self._file(chunk), allow_pickle=False)
+            result: NDArray[Any] = np.load(self._file(chunk), allow_pickle=False)
         except (OSError, ValueError, EOFError) as problem:
-            raise self._damaged(chunk, str(problem)) from None
-        return labels
+            raise self.damaged(chunk, str(problem)) from None
+        return result
 
     def clusters(self, plan: BlockPlan) -> tuple[Ints, int]:
         """(n,) cluster of every record, numbered over all blocks; and the number of clusters."""
@@ -112,20 +117,21 @@ class PartialOutput:
         for chunk in range(plan.n_chunks):
             labels, starts = self.load(chunk), plan.block_starts(chunk)
             if labels.shape != (starts[-1],) or labels.dtype != np.int32:
-                raise self._damaged(chunk, f"it holds {labels.dtype} {labels.shape}")
+                raise self.damaged(chunk, f"it holds {labels.dtype} {labels.shape}")
             per_block = np.maximum.reduceat(labels, starts[:-1]).astype(np.int64) + 1
             first = count + np.concatenate([[0], np.cumsum(per_block)])
             clusters[plan.rows(chunk)] = labels + np.repeat(first[:-1], np.diff(starts))
             count = int(first[-1])
         return clusters, count
 
-    def _damaged(self, chunk: int, problem: str) -> DataError:
+    def damaged(self, chunk: int, problem: str) -> DataError:
+        """The error for a chunk that cannot be used."""
         return DataError(
             f"is damaged ({problem}); delete it and run the same command again", self._file(chunk)
         )
 
     def _file(self, chunk: int) -> Path:
-        return self.folder / f"clusters-{chunk:06d}.npy"
+        return self.folder / f"{self.what}-{chunk:06d}.npy"
 
     def _is_ours(self) -> bool:
         """Whether the folder holds nothing that this command does not make."""
@@ -139,7 +145,7 @@ class PartialOutput:
         same = job.get("fingerprint") == self.fingerprint
         self.discarded = bool(job) and not same
         for path in self.folder.iterdir():
-            kept = same and (path.name == _JOB or path.name.startswith("clusters-"))
+            kept = same and (path.name == _JOB or path.name.startswith(f"{self.what}-"))
             if not kept and path.name != _LOCK:
                 path.unlink()
         if not same:

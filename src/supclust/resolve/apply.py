@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import supclust
 from supclust.cluster.columns import block_and_id, kept_columns
 from supclust.cluster.engine import LOCAL, Engine
 from supclust.cluster.output import write_clusters
+from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.cluster.table import Options
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
@@ -26,6 +28,7 @@ from supclust.resolve.blocking.candidates import say_candidates
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.graph_cut import cluster_graph
 from supclust.resolve.pair_model import pair_model
+from supclust.resolve.scored_chunks import ScoredChunks
 from supclust.resolve.scoring import Edges, Progress, score_candidates
 from supclust.resolve.table_model import (
     compared,
@@ -39,11 +42,16 @@ from supclust.resolve.training_pairs import count_pairs
 
 
 class Entities(NamedTuple):
-    """Numbers of records, candidate pairs and entities."""
+    """Numbers of records, candidate pairs and entities, and of chunks that were scored before.
+
+    ``discarded``: whether unfinished work of another input or model was removed.
+    """
 
     records: int
     pairs: int
     entities: int
+    resumed: int
+    discarded: bool
 
 
 class Scored(NamedTuple):
@@ -94,6 +102,9 @@ def resolve_table(
 ) -> Entities:
     """Cluster a table and write an entity for every record.
 
+    Chunks of scored pairs are kept until the output is complete: a run that was stopped goes on
+    from there, also with another engine, threshold or constraints.
+
     Args:
         path: CSV, TSV, Parquet or npz, with the columns of training.
         model: of a bare table.
@@ -122,20 +133,25 @@ def resolve_table(
     order = None if ids is None else id_order(ids)
     links = None if options.constraints is None else _links(options.constraints, ids, order, values)
     values = in_order(values, order)
-    scored = score_values(values, model, links, say, progress, engine)
+    made_of = fingerprint(table.path, supclust.__version__, model.digest, id)
     height = model.threshold if options.threshold is None else options.threshold
-    clusters = clusters_in_order(scored.forest.labels_at(height), order)
-    standing = membership(
-        scored.edges, scored.forest, model.alpha, float(described["missing"]), height
-    )
-    facts = confidence_columns(model.record, standing, height)
-    if order is not None:
-        facts = {name: fact[np.argsort(order)] for name, fact in facts.items()}
-    if keep_in is not None:
-        names = [] if ids is None or order is None else [str(ids[k]) for k in order]
-        keep_in(Resolution(id or "", names, order, values, scored, height, options.constraints))
-    write_clusters(output, table, clusters, (id, *keep), facts)
-    return Entities(len(clusters), scored.pairs, int(clusters.max(initial=-1)) + 1)
+    with PartialOutput(output, made_of, "pairs").opened() as partial:
+        resumed = len(partial.finished())
+        kept = ScoredChunks(partial, len(next(iter(values.values()))))
+        scored = score_values(values, model, links, say, progress, engine, kept)
+        clusters = clusters_in_order(scored.forest.labels_at(height), order)
+        standing = membership(
+            scored.edges, scored.forest, model.alpha, float(described["missing"]), height
+        )
+        facts = confidence_columns(model.record, standing, height)
+        if order is not None:
+            facts = {name: fact[np.argsort(order)] for name, fact in facts.items()}
+        write_clusters(output, table, clusters, (id, *keep), facts)
+        if keep_in is not None:
+            names = [] if ids is None or order is None else [str(ids[k]) for k in order]
+            keep_in(Resolution(id or "", names, order, values, scored, height, options.constraints))
+    count = int(clusters.max(initial=-1)) + 1
+    return Entities(len(clusters), scored.pairs, count, resumed, partial.discarded)
 
 
 def id_order(ids: Sequence[str | None]) -> Ints:
@@ -192,6 +208,7 @@ def score_values(
     say: Callable[[str], None] = lambda line: None,
     progress: Progress | None = None,
     engine: Engine = LOCAL,
+    kept: ScoredChunks | None = None,
 ) -> Scored:
     """Score the candidates of records and build the trees.
 
@@ -202,6 +219,7 @@ def score_values(
         say: receives lines about what is done.
         progress: called with the number of pairs compared, and of all.
         engine: scores the candidates.
+        kept: chunks that were scored before, and that are added.
     """
     described = require_table_model(model)
     candidates = table_candidates(model, values, rules_of(model))
@@ -210,7 +228,8 @@ def score_values(
     missing = float(described["missing"])
     scorer = pair_model(model.spec, model.weights)
     edges = score_candidates(
-        candidates, compared(model, values), [scorer], None, missing, progress, total, engine
+        *(candidates, compared(model, values), [scorer], None, missing),
+        *(progress, total, engine, kept),
     )
     must, cannot = links or (None, np.empty((0, 2), np.int64))
     apart = distinct_pairs(model, values)

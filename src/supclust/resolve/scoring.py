@@ -16,6 +16,7 @@ from supclust.resolve.pair_model import PairModel
 
 if TYPE_CHECKING:
     from supclust.data.records.comparisons import RecordComparisons
+    from supclust.resolve.scored_chunks import ScoredChunks
 
 Progress = Callable[[int, int], None]
 
@@ -89,6 +90,7 @@ def score_candidates(
     progress: Progress | None = None,
     total: int = 0,
     engine: Engine = LOCAL,
+    kept: ScoredChunks | None = None,
 ) -> Edges:
     """Score all candidates.
 
@@ -101,16 +103,29 @@ def score_candidates(
         progress: called with the number of pairs done and in all.
         total: number of pairs, for ``progress``.
         engine: computes the chunks.
+        kept: chunks that were scored before are taken from here, and others added.
     """
     score = partial(_score, table, models, which, most)
-    parts: list[tuple[int, Edges]] = []
-    done = 0
-    with closing(engine.map(score, enumerate(candidates.chunks()), same)) as results:
+    finished = set() if kept is None else kept.finished()
+    parts = [] if kept is None else [(number, kept.load(number)) for number in finished]
+    skipped = done = 0
+
+    def pending() -> Iterator[tuple[int, tuple[Ints, Ints]]]:
+        nonlocal skipped
+        for number, pairs in enumerate(candidates.chunks()):
+            if number in finished:
+                skipped += len(pairs[0])
+            else:
+                yield number, pairs
+
+    with closing(engine.map(score, pending(), same)) as results:
         for number, (edges, count) in results:
             parts.append((number, edges))
+            if kept is not None:
+                kept.store(number, edges)
             done += count
             if progress:
-                progress(done, max(done, total))
+                progress(done + skipped, max(done + skipped, total))
     if not parts:
         return Edges.none()
     return Edges(*(np.concatenate(part) for part in zip(*in_order(parts), strict=True)))

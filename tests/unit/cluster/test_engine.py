@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import math
-import pickle
 import socket
 import sys
-from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import pair_files
+from pickled_engine import PickledBackwards
 from supclust.cli import main as cli
 from supclust.cluster import chunks, components
 from supclust.cluster.edges import cluster_edges
@@ -27,25 +26,6 @@ from supclust.cluster.pairs import cluster_pairs
 from supclust.cluster.table import Options, cluster_table
 from supclust.data.layouts.edge_lists import Edges
 from supclust.model.trained import TrainedModel
-
-
-class PickledBackwards:
-    """An engine as of a cluster: everything is pickled, and the last task ends first."""
-
-    def __init__(self, stop_after: float = math.inf) -> None:
-        self.computed = 0
-        self.stop_after = stop_after
-
-    def map(
-        self, compute: Callable, items: Iterable[tuple[int, Any]], prepare: Callable
-    ) -> Generator[tuple[int, Any], None, None]:
-        sent = [(number, pickle.dumps((prepare, compute, item))) for number, item in items]
-        for number, content in reversed(sent):
-            if self.computed == self.stop_after:
-                raise KeyboardInterrupt
-            prepare, compute, item = pickle.loads(content)
-            self.computed += 1
-            yield number, pickle.loads(pickle.dumps(compute(prepare(item))))
 
 
 @pytest.fixture

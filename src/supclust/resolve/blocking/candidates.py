@@ -93,8 +93,9 @@ class Candidates:
             left_out,
         )
 
-    def chunks(self, size: int = CHUNK) -> Iterator[tuple[Ints, Ints]]:
-        """Pairs (left < right), each once, at most ``size`` at a time."""
+    def chunks(self, size: int | None = None) -> Iterator[tuple[Ints, Ints]]:
+        """Pairs (left < right), each once, at most ``size`` (default: `CHUNK`) at a time."""
+        size = CHUNK if size is None else size
         self.counts = [0] * max(1, len(self.rules))
         if not self.rules:
             yield from self._all_pairs(size)
