@@ -1,23 +1,27 @@
-"""Threshold or learned cut: the one with the better cross-validated F1.
+"""Threshold or learned cut: the learned one, unless it is clearly worse in cross-validation.
 
 Folds hold out whole blocks, or whole clusters where there is one block, because a cut is applied to
-blocks and clusters that it was not fitted on. The learned cut has to win: on a tie, or where
-nothing can be held out, the threshold is used.
+blocks and clusters that it was not fitted on. With a handful of blocks the difference of two cuts
+is mostly noise, so that the better of the two is little more than a coin toss; the learned cut is
+the better one on average. On a tie, or where nothing can be held out, the threshold is used.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from supclust.cut.counts import LabelledTree, labelled_merge_pairs
+from supclust.cut.counts import LabelledTree, labelled_merge_pairs, scores_of_cut
 from supclust.cut.learned import LearnedCut, fit_learned_cut
 from supclust.cut.threshold import best_threshold
-from supclust.metrics.pairwise import PairCounts, scores_from_counts
+from supclust.hac.tree import Floats
 
 FOLDS = 5
+CLEAR = 2.0
+"""Standard errors by which the threshold has to be better."""
 
 
 class Fold(NamedTuple):
@@ -35,7 +39,9 @@ class CutChoice(NamedTuple):
     learned: LearnedCut | None
     """Also where the threshold is better; ``None`` where none could be fitted."""
     cross_validated: dict[str, float]
-    """Pooled F1 of held-out trees by name of the cut; empty where nothing could be held out."""
+    """Mean F1 of held-out trees by name of the cut; empty where nothing could be held out."""
+    standard_error: float
+    """Of the difference of these two; infinite where nothing could be held out."""
     folds: int
 
     @property
@@ -46,7 +52,8 @@ class CutChoice(NamedTuple):
         threshold, learned = (self.cross_validated[name] for name in ("threshold", "learned"))
         return (
             f"{self.name}: held-out F1 {learned:.3f} of the learned cut, {threshold:.3f} of the "
-            f"threshold ({self.folds} folds)"
+            f"threshold; difference {learned - threshold:+.3f} ± {self.standard_error:.3f} over "
+            f"{self.folds} folds"
         )
 
 
@@ -77,24 +84,29 @@ def choose_cut(
     threshold = best_threshold(trees).threshold
     learned = fit_learned_cut(trees, seed=seed) if _has_pairs(trees) else None
     if len(folds) < 2 or learned is None:
-        return CutChoice("threshold", threshold, learned, {}, len(folds))
+        return CutChoice("threshold", threshold, learned, {}, math.inf, len(folds))
     scores = cross_validate(folds, seed=seed)
-    better = scores["learned"] > scores["threshold"]
-    name: Literal["threshold", "learned"] = "learned" if better else "threshold"
-    return CutChoice(name, threshold, learned, scores, len(folds))
+    differences = scores["learned"] - scores["threshold"]
+    error = float(differences.std(ddof=1)) / len(folds) ** 0.5
+    clearly_worse = differences.mean() <= -CLEAR * error  # a tie of all folds included
+    name: Literal["threshold", "learned"] = "threshold" if clearly_worse else "learned"
+    means = {cut: float(values.mean()) for cut, values in scores.items()}
+    return CutChoice(name, threshold, learned, means, error, len(folds))
 
 
-def cross_validate(folds: Sequence[Fold], *, seed: int = 0) -> dict[str, float]:
-    """F1 of either cut on the held-out trees, pair counts pooled over all folds."""
-    counts = {"threshold": np.zeros(3), "learned": np.zeros(3)}
+def cross_validate(folds: Sequence[Fold], *, seed: int = 0) -> dict[str, Floats]:
+    """(folds,) F1 of either cut on the held-out trees of every fold, their pair counts pooled."""
+    scores: dict[str, list[float]] = {"threshold": [], "learned": []}
     for fold in folds:
         height, cut = best_threshold(fold.fit).threshold, fit_learned_cut(fold.fit, seed=seed)
-        for Z, labels in fold.held_out:
-            pairs = labelled_merge_pairs(Z, labels)
-            for name, kept in (("threshold", pairs.heights <= height), ("learned", cut.applied(Z))):
-                joined, shared = pairs.joined[kept].sum(), pairs.same_label[kept].sum()
-                counts[name] += [pairs.same_label.sum(), joined, shared]
-    return {name: scores_from_counts(PairCounts(*count)).f1 for name, count in counts.items()}
+        pairs = [labelled_merge_pairs(Z, labels) for Z, labels in fold.held_out]
+        applied = {
+            "threshold": [one.heights <= height for one in pairs],
+            "learned": [cut.applied(Z) for Z, _ in fold.held_out],
+        }
+        for name, merges in applied.items():
+            scores[name].append(scores_of_cut(pairs, merges).f1)
+    return {name: np.array(values) for name, values in scores.items()}
 
 
 def _has_pairs(trees: Sequence[LabelledTree]) -> bool:

@@ -71,8 +71,8 @@ class SupervisedHAC(BaseEstimator):
             known; they are pushed away from known clusters, and count when the cut is chosen.
         cut: how trees are cut. ``threshold``: at the height with the best F1 on training and
             held-out data. ``learned``: by features of every merge, at heights that differ.
-            ``auto``: the better of these two in cross-validation. ``dev``: at the best height on
-            held-out data alone.
+            ``auto``: learned, unless clearly worse in cross-validation. ``dev``: at the best height
+            on held-out data alone.
         max_epochs: cap on passes over the blocks. ``None``: that of the recipe; 60.
         lr: learning rate. ``None``: that of the recipe; 0.02.
         weight_decay: L2 factor. ``None``: that of the recipe; 0.6, towards the start.

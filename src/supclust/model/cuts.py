@@ -1,8 +1,8 @@
 """Where the trees of a model are cut: chosen on the trees of its training and dev blocks.
 
 ``dev`` is the paper's cut, the best threshold of the dev blocks. ``threshold`` is the best one of
-training and dev blocks, ``learned`` a learned cut (`supclust.cut`), and ``auto`` the better of
-these two in cross-validation.
+training and dev blocks, ``learned`` a learned cut (`supclust.cut`), and ``auto`` the learned cut
+unless it is clearly worse in cross-validation.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ def cut_of(
         "chosen": choice.name,
         "reason": choice.reason,
         "cross_validated": choice.cross_validated,
+        "standard_error": choice.standard_error if choice.cross_validated else None,
         "folds": choice.folds,
     }
     learned_cut = choice.learned if choice.name == "learned" else None

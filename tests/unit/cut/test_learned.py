@@ -1,4 +1,4 @@
-"""The learned cut and its gate: fits, saves, and is used only where it wins."""
+"""The learned cut and its gate: fits, saves, and is not used where it is clearly worse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from supclust import linkage
 from supclust.boosting import Booster
-from supclust.cut import LearnedCut, best_threshold, choose_cut, fit_learned_cut
+from supclust.cut import Fold, LearnedCut, best_threshold, choose_cut, fit_learned_cut
 from supclust.cut.counts import labelled_merge_pairs, scores_of_cut
 from supclust.cut.gate import block_folds
 from supclust.hac.tree import cut_tree
@@ -72,6 +72,24 @@ def test_the_gate_keeps_the_threshold_where_learning_cannot_help(seed: int) -> N
     for trees in (even_blocks(1, seed, 0.5), [(Z, np.arange(len(y))) for Z, y in noise]):
         assert choose_cut(trees).name == "threshold"
         assert "too little" in choose_cut(trees).reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_threshold_has_to_be_clearly_better(seed: int) -> None:
+    fitted = spread_blocks(8, seed)  # large clusters are wide there, and narrow where it is scored
+    rng, labels = np.random.default_rng(seed), np.repeat(np.arange(20), 20)
+    folds = []
+    for _ in range(4):
+        points = rng.permutation(20)[labels] * 30.0 + rng.normal(size=400) * 0.3
+        tree = linkage(np.abs(points[:, None] - points), "average")
+        folds.append(Fold(fitted, [(tree, labels)]))
+    worse = choose_cut(fitted, folds)
+    scores = worse.cross_validated
+    assert worse.name == "threshold" and worse.learned is not None
+    assert scores["threshold"] - scores["learned"] > 2 * worse.standard_error
+    better = [Fold(fitted, [tree]) for tree in spread_blocks(1, seed + 10)]
+    doubtful = choose_cut(fitted, [folds[0], *better])  # it loses once and wins once
+    assert doubtful.name == "learned" and doubtful.standard_error > 0
 
 
 def test_folds_hold_every_block_out_once() -> None:

@@ -89,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         metavar="NAME",
         help="how trees are cut. threshold: at one height; learned: by features of every merge; "
-        "auto: the better of these two in cross-validation; dev: at one height chosen on what is "
-        "held out alone (default: auto)",
+        "auto: learned, unless clearly worse in cross-validation; dev: at one height chosen on "
+        "what is held out alone (default: auto)",
     )
     how.add_argument("--seed", type=int, default=0)
     how.add_argument(
