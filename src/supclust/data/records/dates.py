@@ -24,7 +24,11 @@ _YEAR_FIRST = re.compile(rf"(\d{{4}})[-/. ](\d{{1,2}})(?:[-/. ](\d{{1,2}}){_TIME
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})[-/. ](\d{{1,2}})[-/. ](\d{{4}}|\d{{2}}){_TIME}")
 _DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _YEAR = re.compile(r"(\d{4})(?:\.0+)?")
-_DAY_MONTH = re.compile(r"(?:(\d{1,2})(?:st|nd|rd|th)?[-., ]+)?([a-z]{3,9})[-., ]+(\d{4})")
+_MONTH_YEAR = re.compile(r"(\d{1,2})[-/.](\d{4})")
+_DAY_MONTH = re.compile(
+    rf"(?:(\d{{1,2}})(?:st|nd|rd|th)?[-., ]+)?([a-z]{{3,9}})[-., ]+(\d{{4}}){_TIME}"
+)
+_SHORT_YEAR = re.compile(rf"(\d{{1,2}})-([a-z]{{3}})-(\d{{2}}){_TIME}")
 _MONTH_DAY = re.compile(r"([a-z]{3,9})[. ]+(\d{1,2})(?:st|nd|rd|th)?,? +(\d{4})")
 _EDGES = " \t\n,.;:'\"()[]"
 _CENTURY = 30  # years below it are after 2000
@@ -44,15 +48,15 @@ def parse_date(text: str, order: DateOrder = "day first") -> Date | None:
     if match := _YEAR.fullmatch(text):
         return int(match[1]), UNKNOWN, UNKNOWN
     if match := _YEAR_LAST.fullmatch(text):
-        first, second, year = map(int, match.groups())
-        if len(match[3]) == 2:
-            year += 2000 if year < _CENTURY else 1900
+        first, second, year = int(match[1]), int(match[2]), _four_digits(match[3])
         swap = second > 12 or (order == "month first" and first <= 12)
         return (year, first, second) if swap else (year, second, first)
     if match := _DIGITS.fullmatch(text):
         year, month, day = map(int, match.groups())
         return year, month, day
-    if match := _DAY_MONTH.fullmatch(text):
+    if match := _MONTH_YEAR.fullmatch(text):
+        return int(match[2]), int(match[1]), UNKNOWN
+    if match := _DAY_MONTH.fullmatch(text) or _SHORT_YEAR.fullmatch(text):
         return _with_name(match[3], match[2], match[1])
     if match := _MONTH_DAY.fullmatch(text):
         return _with_name(match[3], match[1], match[2])
@@ -62,7 +66,18 @@ def parse_date(text: str, order: DateOrder = "day first") -> Date | None:
 def _with_name(year: str, month: str, day: str | None) -> Date | None:
     if month[:3] not in _MONTHS:
         return None
-    return int(year), _MONTHS.index(month[:3]) + 1, int(day or UNKNOWN)
+    return _four_digits(year), _MONTHS.index(month[:3]) + 1, int(day or UNKNOWN)
+
+
+def _four_digits(year: str) -> int:
+    """A year of two or four digits.
+
+    >>> _four_digits("1990"), _four_digits("90"), _four_digits("05")
+    (1990, 1990, 2005)
+    """
+    if len(year) > 2:
+        return int(year)
+    return int(year) + (2000 if int(year) < _CENTURY else 1900)
 
 
 def is_plausible(date: Date | None) -> bool:

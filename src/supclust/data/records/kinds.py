@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.dates import is_plausible, parse_date
+from supclust.data.records.dates import UNKNOWN, is_plausible, parse_date
 from supclust.data.records.encode.columns import parse_place
 from supclust.data.records.features import KINDS, ColumnKind
 
 InferredKind: TypeAlias = ColumnKind | Literal["id", "empty", "constant"]
 
 _MOST = 0.9  # share of the distinct values that must have the form of a kind
+_POSSIBLE = 0.5  # share of the distinct values of a column of dates that must be possible dates
 _SAMPLE = 20_000  # distinct values that are looked at
 _FIXED_WIDTH = 5  # digits from which values of one width are codes
 _UNIQUE_FROM = 20  # records from which a column unique in every record is an id
@@ -71,7 +72,7 @@ def _kind_of(name: str, distinct: Sequence[str]) -> ColumnKind:
         return _kind_of_numbers(name, distinct, numbers)
     if _share(distinct, lambda v: parse_place(v) is not None and _DECIMALS.search(v)) >= _MOST:
         return "coordinates"
-    if _share(distinct, lambda v: is_plausible(parse_date(v))) >= _MOST:
+    if _are_dates(distinct):
         return "date"
     if _share(distinct, _is_code) >= _MOST:
         return "code"
@@ -85,12 +86,27 @@ def _share(values: Sequence[str], test: Callable[[str], object]) -> float:
     return sum(bool(test(value)) for value in values) / len(values)
 
 
+def _are_dates(distinct: Sequence[str]) -> bool:
+    """Whether values are dates, with typing errors.
+
+    A value with an error is mostly distinct from all others, so there are many among the distinct
+    values: 21 % of the dates of birth of the historical persons, as 1856-86-18. Of codes in the
+    form of dates, such as bank sort codes (20-45-77), less than a tenth are possible dates. A
+    number of four digits alone is a date only as a possible year.
+    """
+    dates = [date for date in map(parse_date, distinct) if date is not None]
+    possible = sum(map(is_plausible, dates))
+    mistyped = sum(not is_plausible(date) and date[1] != UNKNOWN for date in dates)
+    n = len(distinct)
+    return possible + mistyped >= _MOST * n and possible >= _POSSIBLE * n
+
+
 def _kind_of_numbers(name: str, texts: Sequence[str], numbers: NDArray[np.float64]) -> ColumnKind:
     """Kind of a column of numbers: a date, a code or a magnitude."""
     if not all(_INTEGER.fullmatch(text) for text in texts):
         return "number"
     digits = [text.lstrip("+-").split(".")[0] for text in texts]
-    if (numbers >= 0).all() and _share(digits, lambda v: is_plausible(parse_date(v))) >= _MOST:
+    if (numbers >= 0).all() and _are_dates(digits):
         in_range = np.isin(numbers, _YEARS).mean() >= _MOST
         if _YEAR_NAME.search(name) or in_range or _share(digits, lambda v: len(v) == 8) >= _MOST:
             return "date"

@@ -16,6 +16,10 @@ from supclust.data.records.kinds import checked_kinds, infer_kind
 from supclust.data.records.table import UNKNOWN, ColumnChoice, read_records
 
 N = 40
+MISTYPED = [
+    *(f"18{i}-0{1 + i % 9}-{10 + i % 19}" for i in range(40, 80)),
+    *(f"18{i}-{20 + i % 9}-{10 + i % 19}" for i in range(40, 60)),
+]
 WIDE = [str(70000 + 37 * i % 25000) for i in range(N)]
 
 
@@ -31,6 +35,16 @@ WIDE = [str(70000 + 37 * i % 25000) for i in range(N)]
         ("born", ["31 Jan 1990", "Feb 28, 1991", "March 1992"], "date"),
         ("born", ["19900131", "19910228", "19920301"], "date"),
         ("born", ["1990-01-31 00:00:00", "1991-02-28T10:00"], "date"),
+        ("born", ["31-JAN-90", "28-Feb-91 00:00:00"], "date"),
+        ("expires", ["01/1990", "12/1991"], "date"),
+        ("dob", MISTYPED, "date"),  # a third of the distinct values
+        ("dob", [*MISTYPED, "unknown", "0000-00-00", "-1836-01-0"], "date"),
+        ("dob", [one.replace("-", "") for one in MISTYPED], "date"),
+        ("dob", ["/".join(reversed(one.split("-"))) for one in MISTYPED], "date"),
+        ("code", [f"{1000 + 97 * i}-{i:02d}-{7 * i % 100:02d}" for i in range(10, 90)] * 2, "code"),
+        ("sort", [f"{i}-{7 * i % 100:02d}-{3 * i % 100:02d}" for i in range(10, 90)] * 2, "code"),
+        ("number", [f"{10000000 + 997 * i}" for i in range(10, 90)] * 2, "code"),
+        ("place", [*(str(1500 + 97 * i) for i in range(20)), "20a7"] * 2, "code"),  # four digits
         ("zip", ["1234", "99"], "code"),
         ("plz", ["01234", "9900"], "code"),  # a zero in front
         ("number", ["01234", "99001"], "code"),
@@ -78,6 +92,10 @@ def test_lists_of_parquet_are_lists() -> None:
         ("DEC. 1, 1990", (1990, 12, 1)),
         ("Sept 1990", (1990, 9, 0)),
         ("19901201", (1990, 12, 1)),
+        ("01-DEC-90", (1990, 12, 1)),
+        ("1-Dec-05 10:30", (2005, 12, 1)),
+        ("1 Dec 1990 10:30", (1990, 12, 1)),
+        ("12/1990", (1990, 12, 0)),
         ("1990.0", (1990, 0, 0)),
         ("(1990),", (1990, 0, 0)),
         ("1990-13-40", (1990, 13, 40)),  # a typing error is kept
