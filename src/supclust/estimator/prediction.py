@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,9 +15,10 @@ from supclust.cluster.pairs import label_pairs
 from supclust.cut.counts import labelled_pair_counts
 from supclust.cut.rule import Cut
 from supclust.data.block import FloatArray, IntArray
+from supclust.data.records.labels import LabelCounts, blocks_note
 from supclust.estimator.blocks import Blocks, read_blocks, rows_by_group
 from supclust.hac.graph.constraints import check_pairs, links_by_block
-from supclust.metrics.pairwise import PairCounts, pooled_scores, scores_from_counts
+from supclust.metrics.pairwise import PairCounts, pair_counts, scores_from_counts
 from supclust.model.trained import TrainedModel
 
 
@@ -54,8 +56,10 @@ def clusters(
     return labels
 
 
-def pairwise_f1(blocks: Blocks, codes: IntArray, predicted: IntArray, *, others: bool) -> float:
-    """Pairwise F1, pair counts pooled over blocks.
+def block_pair_counts(
+    blocks: Blocks, codes: IntArray, predicted: IntArray, *, others: bool
+) -> PairCounts:
+    """Pair counts, pooled over blocks.
 
     Args:
         blocks: of the input.
@@ -63,11 +67,36 @@ def pairwise_f1(blocks: Blocks, codes: IntArray, predicted: IntArray, *, others:
         predicted: (n,) clusters.
         others: whether unlabelled rows are of other clusters; else they are not counted.
     """
-    if others:
+    if not others:
+        labelled = [rows[codes[rows] >= 0] for rows in blocks.rows]
+        counts = [pair_counts(codes[rows], predicted[rows]) for rows in labelled if len(rows)]
+    else:
         counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in blocks.rows]
-        return scores_from_counts(PairCounts(*map(sum, zip(*counts, strict=True)))).f1
-    labelled = [rows[codes[rows] >= 0] for rows in blocks.rows]
-    return pooled_scores((codes[rows], predicted[rows]) for rows in labelled if len(rows)).f1
+    return PairCounts(*map(sum, zip(PairCounts(0, 0, 0), *counts, strict=True)))
+
+
+def warn_of_lost_pairs(blocks: Blocks, y: Any, codes: IntArray, counts: PairCounts) -> None:
+    """Say how many labelled pairs are in different blocks, and what F1 is with these as missed.
+
+    Labels that are numbered from 0 or 1 in every block say nothing about other blocks.
+    """
+    sizes = np.bincount(codes[codes >= 0]).astype(np.int64)
+    apart = int((sizes * (sizes - 1) // 2).sum()) - counts.true
+    values = np.asarray(y).reshape(blocks.n)
+    labels = [set(values[rows[codes[rows] >= 0]].tolist()) for rows in blocks.rows]
+    if apart and not all(_numbered(one) for one in labels):
+        note = blocks_note(LabelCounts(counts.true, 0, 0, apart))
+        f1 = scores_from_counts(counts._replace(true=counts.true + apart)).f1
+        warnings.warn(
+            f"{note}. This score takes a label in two blocks as two clusters and leaves these "
+            f"pairs out; with them, F1 is {f1:.3f}",
+            stacklevel=3,
+        )
+
+
+def _numbered(labels: set[Any]) -> bool:
+    """Whether labels are 0, 1, ... or 1, 2, ..."""
+    return any(labels == set(range(first, first + len(labels))) for first in (0, 1))
 
 
 def links_of(blocks: Blocks, must_link: ArrayLike | None, cannot_link: ArrayLike | None) -> Links:

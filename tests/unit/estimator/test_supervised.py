@@ -80,6 +80,30 @@ def test_predictions_are_cuts_of_the_learned_trees(fitted: SupervisedHAC) -> Non
     assert fitted.score(X, y, groups) == pytest.approx(2 * shared / (true + predicted))
 
 
+def test_a_score_says_which_labelled_pairs_are_in_different_blocks(fitted: SupervisedHAC) -> None:
+    X, y, groups = records(3, seed=5)
+    score = fitted.score(X, y, groups)  # every label is in one block: no warning
+    blocks = pd.factorize(groups)[0]
+    names = np.array([f"entity {k}" for k in y], object)
+    moved = np.flatnonzero(blocks == 0)[0]
+    names[blocks == 1] = names[moved]  # one entity of the first block has all rows of the second
+    counts = pair_counts(names, fitted.predict(X, groups))
+    within = sum(pair_counts(names[groups == g], y[groups == g]).true for g in pd.unique(groups))
+    share = 100 * (1 - within / counts.true)
+    f1 = 2 * counts.shared / (counts.true + counts.predicted)
+    text = f"of the labelled pairs, {share:.1f} % are in different blocks: .* F1 is {f1:.3f}"
+    with pytest.warns(UserWarning, match=text) as caught:
+        fitted.score(X, names, groups)
+    assert caught[0].filename == __file__
+    y = y.astype(object)
+    y[moved] = None  # not known
+    for first in (0, 1):  # numbered in every block: no warning
+        for g in pd.unique(groups):
+            known = (groups == g) & (y != None)  # noqa: E711
+            y[known] = pd.factorize(y[known])[0] + first
+        assert fitted.score(X, y, groups) == pytest.approx(score, abs=0.1)
+
+
 def test_constraints_hold_in_predictions(fitted: SupervisedHAC) -> None:
     X, _, groups = records(3, seed=5)
     free = fitted.predict(X, groups, n_clusters=3)
