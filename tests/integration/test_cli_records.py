@@ -516,3 +516,15 @@ def test_boosted_trees_of_pair_folders(tmp_path: Path) -> None:
     assert TrainedModel.load(folder).spec["name"] == "stacked"
     assert run("cluster", tmp_path / "pairs", "--model", folder, "-o", output) == 0
     assert len({row["cluster"] for row in read_csv(output)}) == 18  # three in each of six blocks
+
+
+def test_boosted_trees_compare_the_text_of_records(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "authors.csv", authors(np.random.default_rng(0), 8))
+    folder, output = tmp_path / "model", tmp_path / "clusters.csv"
+    words = ("fit", table, "--label", "author_id", "--block", "name")
+    assert run(*words, "--dissimilarity", "stacked", "-o", folder) == 0
+    model = TrainedModel.load(folder)
+    assert (model.spec["name"], model.kind) == ("stacked", "pairs")
+    assert model.comparisons is not None and "title" in model.comparisons.sources
+    assert run("cluster", table, "--model", folder, "-o", output) == 0
+    assert len(read_csv(output)) == len(read_csv(table))

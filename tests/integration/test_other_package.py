@@ -1,4 +1,4 @@
-"""An objective of another package: one Python file and one YAML file."""
+"""An objective and a dissimilarity of another package: one Python file and one YAML file."""
 
 from __future__ import annotations
 
@@ -46,6 +46,19 @@ class Epochs(pl.Callback):
     def on_train_epoch_end(self, trainer, pl_module):
         Epochs.count += 1
 '''
+MODULE += '''
+
+from supclust.dissimilarity import LinearPair
+
+
+class Halved(LinearPair):
+    """Half of a linear dissimilarity, of points or of pair features."""
+
+    name = "halved"
+
+    def score(self, inputs):
+        return 0.5 * super().score(inputs)
+'''
 YAML = """
 # All pairs, with a factor.
 _target_: elsewhere.Doubled
@@ -63,7 +76,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     info.mkdir(parents=True)
     (folder / "elsewhere.py").write_text(MODULE)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[supclust.objectives]\ndoubled = elsewhere:Doubled\n")
+    (info / "entry_points.txt").write_text(
+        "[supclust.objectives]\ndoubled = elsewhere:Doubled\n"
+        "[supclust.dissimilarities]\nhalved = elsewhere:Halved\n"
+    )
     (folder / "conf" / "objective").mkdir(parents=True)
     (folder / "conf" / "objective" / "doubled.yaml").write_text(YAML)
     monkeypatch.syspath_prepend(folder)
@@ -98,6 +114,36 @@ def test_fit_and_the_estimator_find_it_by_name(package: Path, tmp_path: Path) ->
     X = rng.normal(size=(30, 3)) + 4 * y[:, None]
     model = SupervisedHAC("doubled", "average", max_epochs=3).fit(X, y)
     assert model.model_.objective == "doubled"
+
+
+def test_a_dissimilarity_of_pairs_compares_text_and_is_applied_while_it_is_installed(
+    package: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    table, model, output = (tmp_path / name for name in ("names.csv", "model", "clusters.csv"))
+    people = ["anna berg", "carl dahl", "emil falk", "gina holm"]
+    lines = [
+        f"{person} {house},{house},{person}{'x' * k},{person[:3]}"
+        for house in ("north", "south", "east", "west")
+        for person in people
+        for k in range(3)
+    ]
+    table.write_text("\n".join(["who,house,name,nick", *lines]))
+    words = ["fit", str(table), "--label", "who", "--block", "house", "--epochs", "3"]
+    assert cli.main([*words, "--dissimilarity", "halved", "-o", str(model)]) == 0
+    spec = json.loads((model / "model.json").read_text())["dissimilarity"]
+    assert (spec["name"], spec["kind"]) == ("halved", "pairs")
+    apply = ["cluster", str(table), "--model", str(model), "-o", str(output)]
+    assert cli.main(apply) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p != str(package)])
+    assert cli.main(apply) == 2
+    assert "'halved', which no installed package registers" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main([*words, "--dissimilarity", "halved", "-o", str(model)])
+    assert "'supclust.dissimilarities', which are read" in capsys.readouterr().err
 
 
 def test_a_class_whose_name_differs_from_its_configuration_is_refused(

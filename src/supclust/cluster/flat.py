@@ -84,7 +84,7 @@ def label_records(
     if comparisons is None:
         raise ValueError("the model does not compare records; received columns of a table.")
     encoded = comparisons.encode(columns)
-    if model.spec["name"] == "stacked":
+    if model.spec["name"] != "linear":  # boosted trees, or a class of another package
 
         def square(k: int) -> NDArray[Any]:
             rows = np.arange(starts[k], starts[k + 1])

@@ -148,7 +148,8 @@ class Settings:
             if isinstance(error.__cause__, ImportError):
                 raise ValueError(
                     f"the class of {group} cannot be imported: {error.__cause__} "
-                    f"Correct its _target_, or install its package."
+                    "Correct its _target_, install its package, or put the folder that contains "
+                    "it on PYTHONPATH."
                 ) from error
             if isinstance(error.__cause__, TypeError):
                 raise ValueError(

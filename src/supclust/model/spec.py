@@ -58,10 +58,16 @@ def build_module(
 ) -> Dissimilarity:
     """A freshly initialised dissimilarity of a spec, one model per split."""
     name = spec["name"]
-    if name == CUSTOM or name not in DISSIMILARITIES:
+    if name == CUSTOM:
         raise ValueError(
             f"the dissimilarity of this model is {spec.get('class', name)}, which cannot be built "
             "from its name. Load the model with dissimilarity=..., made as it was for training."
+        )
+    if name not in DISSIMILARITIES:
+        raise ValueError(
+            f"the dissimilarity of this model is {name!r}, which no installed package registers "
+            f"under the entry points {DISSIMILARITIES.group!r}. Install the package that has it, "
+            "or load the model in Python with dissimilarity=..., made as it was for training."
         )
     chosen = DISSIMILARITIES.load(name)
     if name == "encoder":
@@ -88,6 +94,15 @@ def build_class(
     _check_kind(getattr(getattr(make, "func", make), "name", CUSTOM), kind)
     more = {"kind": kind} if "kind" in signature(make).parameters else {}
     return cast("Dissimilarity", make(d=d, splits=splits, seed=seed, **more))
+
+
+def scores_pairs(name: str) -> bool:
+    """Whether a registered class also scores pair features: it then takes the argument `kind`.
+
+    >>> scores_pairs("linear"), scores_pairs("mahalanobis")
+    (True, False)
+    """
+    return "kind" in signature(DISSIMILARITIES.load(name)).parameters
 
 
 def _check_kind(name: str, kind: Kind) -> None:

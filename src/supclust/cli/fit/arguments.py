@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from supclust.cli.wording import KIND_HELP, kinds_in, names_in
 from supclust.cut import CUT_NAMES
 from supclust.hac.family import METHODS
 from supclust.objectives import OBJECTIVES
-from supclust.registry import DISSIMILARITIES
+from supclust.registry import DISSIMILARITIES, Registry
 
 if TYPE_CHECKING:
     from supclust.data.records.table import ColumnChoice
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to learn")
     what.add_argument(
         "--objective",
-        choices=tuple(OBJECTIVES),
+        type=_registered(OBJECTIVES),
         default="exp_alpha",
         metavar="NAME",
         help=f"{', '.join(OBJECTIVES)} (default: exp_alpha)",
@@ -59,11 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--dissimilarity",
-        choices=("auto", *DISSIMILARITIES),
+        type=_registered(DISSIMILARITIES, "auto"),
         default="auto",
-        help="linear compares column by column, stacked adds boosted trees; the others take "
-        "records as vectors of numbers (default: linear if there is text, else mahalanobis, unless "
-        "another is clearly better on held-out clusters)",
+        metavar="NAME",
+        help=f"auto, {', '.join(DISSIMILARITIES)}. linear compares column by column, stacked adds "
+        "boosted trees, mahalanobis and encoder take records as vectors of numbers (default: auto: "
+        "linear if there is text, else mahalanobis, unless another is clearly better on held-out "
+        "clusters)",
     )
     _configure_tables(parser)
     how = parser.add_argument_group("how to learn")
@@ -126,6 +129,22 @@ def _configure_tables(parser: argparse.ArgumentParser) -> None:
     table.add_argument(
         "--recall", type=float, help="of labelled pairs, after closure (default: 0.999)"
     )
+
+
+def _registered(registry: Registry, *more: str) -> Callable[[str], str]:
+    """The type of an argument that names a registered class, or one of ``more``."""
+
+    def name(text: str) -> str:
+        if text not in (*more, *registry):
+            raise argparse.ArgumentTypeError(
+                f"{registry.kind} must be one of {', '.join((*more, *registry))}; received "
+                f"{text!r}. A package registers its own under the entry points "
+                f"{registry.group!r}, which are read from its installed metadata: install it again "
+                "after a change."
+            )
+        return text
+
+    return name
 
 
 def column_choice(options: argparse.Namespace) -> ColumnChoice:

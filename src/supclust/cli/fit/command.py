@@ -110,9 +110,11 @@ def _read(options: argparse.Namespace) -> TrainingInput:
     from supclust.cli.fit.training_input import read_training_pairs, read_training_records
     from supclust.data.records.labelled import Use
     from supclust.data.tables.reader import is_pair_layout
+    from supclust.model.spec import scores_pairs
 
+    of_pairs = options.dissimilarity == "auto" or scores_pairs(options.dissimilarity)
     if is_pair_layout(options.records):
-        if options.dissimilarity not in ("auto", "linear", "stacked"):
+        if not of_pairs:
             raise ValueError(
                 f"--dissimilarity {options.dissimilarity} works on vectors; received features of "
                 "pairs. Leave it out."
@@ -124,8 +126,9 @@ def _read(options: argparse.Namespace) -> TrainingInput:
             "Add e.g. --label author."
         )
 
-    uses: dict[str, Use] = {"auto": "auto", "linear": "compare"}
-    use = uses.get(options.dissimilarity, "vectors")
+    use: Use = "auto" if of_pairs else "vectors"
+    if options.dissimilarity == "linear":
+        use = "compare"
     columns = replace(column_choice(options), distinct=None)  # which blocks do not take
     return read_training_records(options.records, columns, use)
 

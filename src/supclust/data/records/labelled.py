@@ -88,7 +88,11 @@ def read_labelled_records(
         notes.append(f"columns left out, they are no magnitudes: {', '.join(texts)}")
         kinds = {name: kind for name, kind in kinds.items() if kind == "number"}
         if not kinds:
-            raise DataError("has no column of numbers to make vectors of", records.path)
+            raise DataError(
+                "has no column of numbers to make vectors of. Use --dissimilarity linear, which "
+                "compares text, or name the kind of a column, e.g. --kind year=number",
+                records.path,
+            )
     rows = _labelled_rows(records)
     counts = count_labels(records)
     notes += [note for note in (blocks_note(counts), strangers_note(counts)) if note]
