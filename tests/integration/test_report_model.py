@@ -104,7 +104,8 @@ def test_scores_are_those_of_the_models_clusters_on_labelled_records(
 
 def test_choices_and_the_ceiling_are_stated(model: Path, page: Page) -> None:
     record, words = TrainedModel.load(model).record, re.sub(r"\s+", " ", page.text)
-    assert f"shipped {record['guard']['shipped']} ({record['start']})" in words
+    start = "start: " if record["guard"]["shipped"].startswith("trained") else ""
+    assert f"weights {record['guard']['shipped']} ({start}{record['start']})" in words
     assert "The best cut of these trees would reach" in words
     held_out = f"the best cut of these trees would reach F1 {record['cut_choice']['ceiling']:.3f}"
     assert held_out in words

@@ -46,13 +46,14 @@ def guard_lines(record: Mapping[str, Any]) -> list[str]:
 
     >>> guard = {"shipped": "closed form", "folds": 4, "difference": -0.01, "standard_error": 0.002}
     >>> guard_lines({"start": "whitening", "guard": guard})
-    ['shipped: closed form (whitening); trained minus closed form -0.010 ± 0.002 over 4 folds']
+    ['weights: closed form (whitening); trained minus closed form -0.010 ± 0.002 over 4 folds']
     """
     guard = record.get("guard")
     if not guard:
         return []
-    started = "" if "random" in guard["shipped"] else f" ({record['start']})"
-    text = f"shipped: {guard['shipped']}{started}"
+    chosen = guard["shipped"]
+    start = f"start: {record['start']}" if chosen.startswith("trained") else record["start"]
+    text = f"weights: {chosen}" + ("" if "random" in chosen else f" ({start})")
     if guard["difference"] is None:
         return [f"{text}; too few clusters to compare it with training"]
     error = guard["standard_error"]
