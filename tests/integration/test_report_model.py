@@ -102,6 +102,19 @@ def test_scores_are_those_of_the_models_clusters_on_labelled_records(
     assert f"precision {100 * precision:.1f}, recall {100 * recall:.1f}" in words
 
 
+def test_labelled_pairs_in_different_blocks_are_counted(
+    model: Path, records: Path, page: Page, tmp_path: Path
+) -> None:
+    assert "of the labelled pairs" not in page.text  # every label is in one block
+    moved = tmp_path / "moved.csv"
+    text = records.read_text(encoding="utf-8")
+    moved.write_text(re.sub(r"^(r0\.0\.0,.*),b0,", r"\1,b1,", text, flags=re.M), encoding="utf-8")
+    trained = TrainedModel.load(model)
+    blocks, _ = read_model_blocks(trained, moved, Columns())
+    shown = re.sub(r"\s+", " ", Page(model_page(trained, "m", "r.csv", blocks)).text)
+    assert f"{100 * 2 / 45:.1f} % of the labelled pairs are in different blocks" in shown
+
+
 def test_choices_and_the_ceiling_are_stated(model: Path, page: Page) -> None:
     record, words = TrainedModel.load(model).record, re.sub(r"\s+", " ", page.text)
     start = "start: " if record["guard"]["shipped"].startswith("trained") else ""

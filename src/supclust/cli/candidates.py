@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from supclust.data.tables.reader import RecordTable
     from supclust.resolve.blocking.candidates import Candidates
 
 EXAMPLES = (
@@ -17,10 +18,10 @@ EXAMPLES = (
 )
 
 SQL = """\
--- keys.parquet: one row per record (from 1), rule and key that at least two records share
+-- {keys}: one row per record (from 1), rule and key that at least two records share
 SELECT DISTINCT l.record AS a, r.record AS b
-FROM 'keys.parquet' AS l
-JOIN 'keys.parquet' AS r ON l.rule = r.rule AND l.key = r.key AND l.record < r.record"""
+FROM '{keys}' AS l
+JOIN '{keys}' AS r ON l.rule = r.rule AND l.key = r.key AND l.record < r.record"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("records", type=Path, help="table of records, as for `supclust cluster`")
     parser.add_argument("--model", type=Path, required=True, help="folder of the model")
     parser.add_argument("--candidates", metavar="RULES", help="other rules than the model's")
+    parser.add_argument(
+        "--label", help="column of known entities, to count their pairs (default: that of training)"
+    )
     parser.add_argument("-o", "--output", type=Path, help="write the pairs: record numbers a, b")
     parser.add_argument("--keys", type=Path, help="write the keys: record, rule, key")
     parser.add_argument("--sql", action="store_true", help="print SQL that joins the keys to pairs")
@@ -37,26 +41,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the rules with their pairs, and export."""
     from supclust.data.errors import DataError
-    from supclust.data.records.columns import read_columns
     from supclust.data.tables.reader import open_table
     from supclust.data.tables.writer import require_writable, write_table
     from supclust.model import load
     from supclust.resolve.blocking.rules import parse_rules
-    from supclust.resolve.table_model import is_table_model, rule_candidates, rules_of
+    from supclust.resolve.table_model import (
+        is_table_model,
+        read_values,
+        rule_candidates,
+        rules_of,
+        takes_all_pairs,
+    )
 
     for path in filter(None, (options.output, options.keys)):
         require_writable(path)
     model = load(options.model)
-    comparisons = model.comparisons
-    if not is_table_model(model) or comparisons is None:
+    if not is_table_model(model):
         raise DataError("the model has blocks and no candidate rules; fit one without --block")
     table = open_table(options.records)
-    table.require(*comparisons.sources)
-    names = list(comparisons.sources)
+    values = read_values(table, model)
     rules = rules_of(model)
     if options.candidates is not None:
-        rules = parse_rules(options.candidates, names)
-    values = read_columns(table, comparisons.sources)
+        rules = parse_rules(options.candidates, list((model.records or {})["columns"]))
     candidates = rule_candidates(model, values, rules)
     if options.output:
         schema = _schema(("a", "b"))
@@ -71,12 +77,32 @@ def run(options: argparse.Namespace) -> int:
     print(f"{'all':<{width}}  {sum(candidates.counts):>12,}")
     for one in candidates.left_out:
         print(f"left out: {one.keys:,} keys of {one.rule} that up to {one.largest:,} records share")
+    label = str(options.label or (model.records or {}).get("label"))
+    if options.label or label in table.names:
+        print(_never_compared(candidates, table, label))
+    if options.candidates is None and takes_all_pairs(model, candidates.n):
+        print(f"supclust cluster compares all pairs of a table of {candidates.n:,} records")
     if options.keys:
         schema = _schema(("record", "rule", "key"))
         write_table(options.keys, schema, _key_batches(candidates, schema))
     if options.sql:
-        print(SQL)
+        print(SQL.format(keys=str(options.keys or "keys.parquet").replace("'", "''")))
     return 0
+
+
+def _never_compared(candidates: Candidates, table: RecordTable, label: str) -> str:
+    """What the rules lose of the pairs of known entities."""
+    from supclust.data.records.columns import read_columns
+    from supclust.resolve.table_model import text_codes
+    from supclust.resolve.training_pairs import count_pairs, labelled_pair_count
+
+    table.require(label)
+    labels = text_codes(read_columns(table, {label: "text"})[label])
+    total = labelled_pair_count(labels)
+    if total == 0:
+        return f"column {label} labels no pair of records"
+    lost = 1 - count_pairs(candidates, labels).same / total
+    return f"of the labelled pairs, {lost:.1%} are never compared"
 
 
 def _schema(names: tuple[str, ...]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from supclust.cut.counts import scores_of_cut
 from supclust.cut.partition import WeightedTree, maximise_f1
+from supclust.data.block import n_pairs
 from supclust.hac.family import nearest_linkage
 from supclust.hac.tree import Floats, children_of, cut_tree
 from supclust.metrics.pairwise import PairwiseScores
@@ -145,11 +147,27 @@ def _cards(
         if built.ceiling is not None:
             detail += f"; the best cut of these trees would reach {100 * built.ceiling:.1f}"
         cards.append((f"{100 * share:.1f} %", "pairwise F1 on these records", detail))
+    if lost := _lost_pairs(model, blocks):
+        detail = "are in different blocks: they are never compared"
+        cards.append((f"{100 * lost:.1f} %", "of the labelled pairs", detail))
     held_out = model.record.get("dev") or {}
     if isinstance(held_out.get("pairwise_f1"), float):
         f1 = f"{100 * held_out['pairwise_f1']:.1f} %"
         cards.append((f1, "pairwise F1 held out", "in training"))
     return cards
+
+
+def _lost_pairs(model: TrainedModel, blocks: list[ModelBlock]) -> float:
+    """Share of the labelled pairs of a table that are in different blocks."""
+    if (model.records or {}).get("layout") != "records":
+        return 0.0  # labels of pair features and of vectors are those of one block
+    known = [
+        Counter(block.points.clusters[k] for k in block.points.labels.tolist() if k >= 0)
+        for block in blocks
+    ]
+    inside = sum(n_pairs(size) for block in known for size in block.values())
+    total = sum(n_pairs(size) for size in sum(known, Counter()).values())
+    return 1 - inside / total if total else 0.0
 
 
 def _n_clusters(tree: Floats, model: TrainedModel) -> int:

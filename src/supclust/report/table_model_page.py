@@ -70,7 +70,7 @@ def table_model_page(model: TrainedModel, name: str, data: Path | None, columns:
         detail = f"precision {held_out['precision']:.3f}, recall {held_out['recall']:.3f}"
         cards.append((f"{held_out['pairwise_f1']:.3f}", "pairwise F1 held out", detail))
     lost = f"{100 * facts['never_compared']:.1f} %"
-    cards.append((lost, "of the labelled pairs", "are never compared"))
+    cards.append((lost, "of the labelled pairs", "of training were never compared"))
     lead = render("table_lead.html", file=data.name if data else None, facts=facts, cards=cards)
     title = f"{data.name}, clustered by the model in {name}" if data else f"The model in {name}"
     return page(title, lead, sections)

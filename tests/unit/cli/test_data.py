@@ -96,6 +96,10 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "records.csv --label author --block name",
             ["3 records, 2 with a label", "title   text", "33.3 %       2  1990 | 1991"],
         ),
+        (
+            "records.csv --label author",
+            ["1 clusters; no blocks: supclust fit chooses which pairs of records are compared"],
+        ),
         ("points.csv", ["no column of clusters is named", "who     text", "y       number"]),
         ("records.csv --where year<1991 --kind year=number", ["1 records", "year    number"]),
         ("points.npz --label who", ["3 records, 3 with a label", "x       number"]),

@@ -149,11 +149,43 @@ def test_candidates_are_exported_and_sql_joins_the_same_pairs(model, tmp_path, c
     out = ("-o", tmp_path / "pairs.parquet", "--keys", tmp_path / "keys.parquet", "--sql")
     assert run("candidates", table, "--model", model, *out) == 0
     text = capsys.readouterr().out
-    sql = text[text.index("SELECT") :].replace("keys.parquet", str(tmp_path / "keys.parquet"))
-    joined = set(duckdb.sql(sql).fetchall())
+    joined = set(duckdb.sql(text[text.index("SELECT") :]).fetchall())
     exported = duckdb.sql(f"SELECT a, b FROM '{tmp_path / 'pairs.parquet'}'").fetchall()
     assert joined == set(exported)
     assert len(joined) == len(exported) > 80
+
+
+def test_candidates_say_which_labelled_pairs_are_lost(model, tmp_path, capsys):
+    rows, labels = persons(80, seed=3)
+    table = write(tmp_path / "t.csv", rows, labels)
+    words = ("candidates", table, "--model", model)
+    assert run(*words, "--candidates", "zip") == 0
+    zips = [row["zip"] for row in rows]
+    same = [(i, j) for i in range(240) for j in range(i) if labels[i] == labels[j]]
+    lost = sum(not zips[i] or zips[i] != zips[j] for i, j in same) / len(same)
+    text = capsys.readouterr().out
+    assert f"of the labelled pairs, {lost:.1%} are never compared" in text
+    assert "compares all pairs" not in text
+    assert run(*words) == 0
+    assert "cluster compares all pairs of a table of 240 records" in capsys.readouterr().out
+    assert run(*words, "--label", "nothing") == 2
+    assert "nothing" in capsys.readouterr().err
+    assert run("candidates", write(tmp_path / "u.csv", rows), "--model", model) == 0
+    assert "labelled" not in capsys.readouterr().out
+
+
+def test_candidates_of_a_model_with_blocks_are_of_one_block(tmp_path, capsys):
+    rows, labels = persons(80)
+    for row in rows:
+        row["letter"] = row["surname"][0]
+    table = write(tmp_path / "t.csv", rows, [k if k < 50 else "" for k in labels])
+    fit = ("fit", table, "--label", "entity", "--block", "letter", "--labelled", "complete")
+    assert run(*fit, "-o", tmp_path / "m") == 0
+    letters = [row["letter"] for row in rows]
+    pairs = sum(letters[i] == letters[j] for i in range(240) for j in range(i))
+    capsys.readouterr()
+    assert run("candidates", table, "--model", tmp_path / "m") == 0
+    assert f"{pairs:,}" in capsys.readouterr().out
 
 
 def test_explain_names_rules_and_features(model, capsys):

@@ -35,12 +35,19 @@ class RecordsReport:
         if records.choice.label is None:
             text.append("  note: no column of clusters is named; --label checks it as well")
             return text
-        sizes = [len(rows) for rows in records.rows_by_block.values()]
-        text.append(
-            f"  {len(records.label_names)} clusters; {len(sizes)} block(s) of {min(sizes)} to "
-            f"{max(sizes)} records"
-        )
+        text.append(f"  {len(records.label_names)} clusters; {_blocks(records)}")
         return text + [f"  note: {note}" for note in label_notes(records)]
+
+
+def _blocks(records: Records) -> str:
+    """Sizes of the blocks, or which pairs are compared without any."""
+    if records.choice.block is None and any(kind != "number" for kind in records.kinds.values()):
+        return (
+            "no blocks: supclust fit chooses which pairs of records are compared, and says how "
+            "many of the labelled pairs are not"
+        )
+    sizes = [len(rows) for rows in records.rows_by_block.values()]
+    return f"{len(sizes)} block(s) of {min(sizes)} to {max(sizes)} records"
 
 
 def label_notes(records: Records) -> list[str]:
