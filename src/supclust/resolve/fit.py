@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from supclust.data.errors import DataError
+from supclust.data.records.audit import audit_labels
 from supclust.data.records.judged_pairs import JudgedPairs
 from supclust.data.records.learning import learn_comparisons
 from supclust.data.records.table import Records
@@ -121,6 +122,8 @@ def fit_table(
         pairs = draw_pairs(candidates, labels, counts, strangers.complete, options.seed)
         pairs = pairs if judged is None else and_judged(pairs, judged)
     say(strangers.reason)
+    for gap in audit_labels(records) if strangers.complete else ():
+        say(f"warning: {gap}")
     if pairs.same.all() or not pairs.same.any():
         raise DataError(
             "the pair model needs pairs of one entity and pairs of different entities among the "

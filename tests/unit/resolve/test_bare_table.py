@@ -56,6 +56,23 @@ def test_a_table_beyond_all_pairs_uses_the_rules(model, tmp_path, capsys):
     assert pairwise_scores(labels, clusters(tmp_path / "e.csv")).f1 > 0.85
 
 
+def test_fit_warns_where_complete_labels_stop(tmp_path, capsys):
+    rows, labels = persons(100)
+    for k, row in enumerate(rows):
+        row["entered"] = str(2016 + k % 5)
+    known = [
+        k if k < 80 and row["entered"] < "2020" else "" for row, k in zip(rows, labels, strict=True)
+    ]
+    table = write(tmp_path / "t.csv", rows, known)
+    words = ("fit", table, "--label", "entity", "-o", tmp_path / "m", "--labelled")
+    assert run(*words, "complete") == 0
+    assert "warning: entered 2020: 0 of 60 records have a label" in capsys.readouterr().out
+    assert run(*words, "complete", "--where", "entered<2020") == 0
+    assert "warning" not in capsys.readouterr().out
+    assert run(*words, "partial") == 0
+    assert "warning" not in capsys.readouterr().out
+
+
 def test_rules_by_hand_say_what_they_lose(tmp_path, capsys):
     rows, labels = persons(60)
     table = write(tmp_path / "t.csv", rows, labels)

@@ -110,12 +110,12 @@ def _described(records: Records) -> list[str]:
         f"{records.path}: {counted(records.n, 'record')}, {labelled:,} with a label, "
         f"{len(records.label_names):,} entities"
     ]
-    width = max(len(name) for name in records.kinds)
+    width, wide = (max(map(len, texts)) for texts in (records.kinds, records.kinds.values()))
     lines.append("columns compared:")
     for one in records.columns:
         if one.note is None:
             examples = ", ".join(repr(example)[:30] for example in one.examples)
-            lines.append(f"  {one.name:<{width}}  {one.kind:<8}  e.g. {examples}")
+            lines.append(f"  {one.name:<{width}}  {one.kind:<{wide}}  e.g. {examples}")
     return [*lines, *records.notes]
 
 

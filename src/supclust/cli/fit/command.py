@@ -122,8 +122,8 @@ def _read(options: argparse.Namespace) -> TrainingInput:
         return read_training_pairs(options.records, options.labels, not options.no_flag)
     if options.label is None:
         raise ValueError(
-            "a table of records needs --label, the column of known clusters; received none. "
-            "Add e.g. --label author."
+            "a table of records needs --label, the column of known clusters, or --pairs, a table "
+            "of judged pairs; received neither. Add e.g. --label author."
         )
 
     use: Use = "auto" if of_pairs else "vectors"

@@ -21,7 +21,7 @@ from supclust.data.records.table import UNKNOWN, Records
 _MOST_VALUES = 60  # of a column that is not a date
 _COLLAPSED = 0.2  # labelled records, as a share of those expected
 _EXPECTED = {"date": 20.0, "text": 100.0, "code": 100.0}  # labelled records; kinds looked at
-_SPREAD = 10.0  # blocks that the expected records must come from
+_SPREAD = 10.0  # blocks, or entities of a table without blocks, that the expected records are of
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,20 @@ def audit_labels(records: Records) -> list[Collapse]:
 
     Complexity: O(n) per column.
     """
+    if (records.labels != UNKNOWN).all():
+        return []
     block = np.full(records.n, UNKNOWN)
     for number, rows in enumerate(records.rows_by_block.values()):
         block[rows] = number
     findings = []
     for column in records.columns:
         if column.kind in _EXPECTED:
-            findings += _collapses(column, records.labels != UNKNOWN, block)
+            findings += _collapses(column, records.labels, block)
     return findings
 
 
-def _collapses(column: TypedColumn, labelled: NDArray[np.bool_], block: IntArray) -> list[Collapse]:
+def _collapses(column: TypedColumn, labels: IntArray, block: IntArray) -> list[Collapse]:
+    """Collapses along a column; a few large entities without a label are none."""
     bins = _years(column.values) if column.kind == "date" else _values(column)
     used = [value is not None for value in bins]
     names = sorted({value for value in bins if value is not None})
@@ -84,11 +87,15 @@ def _collapses(column: TypedColumn, labelled: NDArray[np.bool_], block: IntArray
     shape = (int(block.max()) + 1, len(names))
     sizes, hits = np.zeros(shape), np.zeros(shape)
     np.add.at(sizes, (block[rows], bin_of), 1)
-    np.add.at(hits, (block[rows], bin_of), labelled[rows])
+    np.add.at(hits, (block[rows], bin_of), labels[rows] != UNKNOWN)
     rest_sizes, rest_hits = sizes.sum(1, keepdims=True) - sizes, hits.sum(1, keepdims=True) - hits
     expected = sizes * rest_hits / np.maximum(rest_sizes, 1)  # as in the rest of the block
     total, spread = expected.sum(0), np.minimum(expected, 1).sum(0)
-    several = spread >= min(_SPREAD, shape[0])
+    if shape[0] == 1:  # no blocks: in entities, by the records that an entity has of a value
+        known = labels[rows] != UNKNOWN
+        parts = len(np.unique(labels[rows][known] * len(names) + bin_of[known]))
+        spread = total * parts / max(1, known.sum())
+    several = spread >= (_SPREAD if shape[0] == 1 else min(_SPREAD, shape[0]))
     low = (total >= _EXPECTED[column.kind]) & several & (hits.sum(0) < _COLLAPSED * total)
     if not low.any() or low.mean() > 0.5:
         return []

@@ -94,7 +94,11 @@ def _row(
 ) -> int:
     row = None if id is None else row_of.get(id)
     if row is None:
-        raise _error(table, line, f"there is no record with the id {id!r}; correct it")
+        raise _error(
+            *(table, line),
+            f"there is no record with the id {id!r}; ids are such as {ids[0]!r}. Correct it, or "
+            "name the column of ids with --id",
+        )
     if repeated and ids.index(str(id)) != row:
         raise _error(table, line, f"several records have the id {id!r}; ids must be distinct")
     return row

@@ -139,6 +139,26 @@ def test_a_reference_that_stops_is_found(tmp_path: Path, rng: np.random.Generato
     assert audit_labels(read_records(path, masked)) == []
 
 
+def test_a_reference_that_stops_is_found_without_blocks(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    path = write_reference(tmp_path / "t.csv", rng, last=2017)
+    (gap,) = audit_labels(read_records(path, ColumnChoice("who", ignore=("block",))))
+    assert gap.where == "year<2018"
+    path = write_reference(tmp_path / "t.csv", rng, last=2020)
+    assert audit_labels(read_records(path, ColumnChoice("who", ignore=("block",)))) == []
+
+
+def test_a_few_large_entities_without_a_label_are_no_gap(tmp_path: Path) -> None:
+    """Papers with 30 citations each: of a year with two papers, none may be labelled."""
+    lines = ["who,title,year"]
+    for paper in range(40):
+        for k in range(30):
+            lines.append(f"{'' if paper % 20 in (4, 5) else f'p{paper}'},t{k},{1980 + paper // 2}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    assert audit_labels(read_records(tmp_path / "t.csv", ColumnChoice("who"))) == []
+
+
 def test_a_complete_reference_has_no_gap(tmp_path: Path, rng: np.random.Generator) -> None:
     path = write_reference(tmp_path / "t.csv", rng, last=2020)
     assert audit_labels(read_records(path, ColumnChoice("who", "block"))) == []
