@@ -3,16 +3,14 @@
 Folds over the blocks of train and dev of some splits (from, to) of a data set below SUPCLUST_DATA;
 test blocks are not looked at. Prints purity, F1 at the best height of the fitted blocks, and F1 at
 the best height of the held-out blocks: mean, difference from margin 0.5, and its standard error.
-``chosen``: for every block, the best of margin 0.5, margin 2 and the paper's way on the others.
+``chosen``: for every fold, the best of the three trainings on the others.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,64 +24,68 @@ from supclust.hac import linkages
 from supclust.metrics.purity import mean_purity, purity_from_merges
 from supclust.model.best.guard import smaller
 from supclust.model.best.starts import Fitted, logistic_start, square_of
-from supclust.model.best.training import train_freely, train_from
+from supclust.model.best.training import FREE, TRAINED, WIDE, train_as
 from supclust.model.options import FitOptions
 from supclust.model.selection import guard_folds
 
-VARIANTS: dict[str, dict[str, Any]] = {
-    f"margin {margin:g}": {"threshold": 0, "margin": margin} for margin in (0.5, 1.0, 2.0)
-} | {
-    "margin 2, nearly free": {"threshold": 0, "margin": 2, "weight_decay": 0.01, "lr": 0.05}
-    | {"max_epochs": 150}
-}
-PAPER = "as in the paper"
-CANDIDATES = ("margin 0.5", "margin 2", PAPER)
+CLOSED = "no training"
+TITLES = {TRAINED: "margin 0.5", WIDE: "margin 2", FREE: "as in the paper"}
+Scores = NDArray[np.float64]
+"""(folds, 3) purity and the two F1."""
 
 
 def main(name: str, first: str, last: str) -> None:
     dataset = load_dataset(name, data_dir=os.environ.get("SUPCLUST_DATA"), source="real")
-    splits = [_scores_of_split(dataset, number) for number in range(int(first), int(last))]
+    splits = _scores_of_splits(
+        [split_dataset(dataset, number, 0) for number in range(int(first), int(last))]
+    )
     tables = {
-        variant: np.array([scores[variant].mean(axis=0) for scores in splits])
-        for variant in splits[0]
+        way: np.array([scores[way].mean(axis=0) for scores in splits])
+        for way in (CLOSED, *TITLES, "chosen")
     }
-    for variant, table in tables.items():
-        gaps = table - tables["margin 0.5"]
+    for way, table in tables.items():
+        gaps = table - tables[TRAINED]
         error = gaps.std(axis=0, ddof=1) / len(table) ** 0.5
         cells = [
             f"{100 * mean:6.1f} {100 * gap:+5.1f} ± {100 * e:.1f}"
             for mean, gap, e in zip(table.mean(0), gaps.mean(0), error, strict=True)
         ]
-        print(f"{variant:<24}", *cells)
+        print(f"{TITLES.get(way, way):<24}", *cells)
 
 
-def _scores_of_split(dataset: Any, number: int) -> dict[str, NDArray[np.float64]]:
-    """Scores of every variant on every fold, (folds, 3)."""
-    part = split_dataset(dataset, number, 0)
-    start = logistic_start(part, 0)
-    folds = [smaller(fold) for fold in guard_folds(part.train, part.dev, 0)]
-    fitted = [start.fit(fold.fit) for fold in folds]
-    parts = [DatasetSplit(fold.fit, (), ()) for fold in folds]
-    options, places = FitOptions(recipe_name="best"), range(len(folds))
-    alphas = [start.alpha] * len(folds)
-    trainings = {
-        variant: train_from(fitted, parts, alphas, replace(options, recipe=settings))
-        for variant, settings in VARIANTS.items()
-    }
-    trainings[PAPER] = train_freely(parts, options, places)
-    models = {"no training": [(form, start.alpha) for form in fitted]}
-    for variant, training in trainings.items():
-        models[variant] = [(training.fitted(i), training.alpha(i, parts[i])) for i in places]
-    scores = {
-        variant: np.array([_scores(*m, *fold) for m, fold in zip(made, folds, strict=True)])
-        for variant, made in models.items()
-    }
+def _scores_of_splits(parts: Sequence[DatasetSplit]) -> list[dict[str, Scores]]:
+    """Scores of every training on every fold of every split; all folds are trained together."""
+    starts = [logistic_start(part, 0) for part in parts]
+    units = [
+        (i, smaller(fold))
+        for i, part in enumerate(parts)
+        for fold in guard_folds(part.train, part.dev, 0)
+    ]
+    fitted = [starts[i].fit(fold.fit) for i, fold in units]
+    sides = [DatasetSplit(fold.fit, (), ()) for _, fold in units]
+    alphas, places = [starts[i].alpha for i, _ in units], range(len(units))
+    models = {CLOSED: list(zip(fitted, alphas, strict=True))}
+    for way in TITLES:
+        made = train_as(way, fitted, sides, alphas, FitOptions(recipe_name="best"), places)
+        models[way] = [(made.fitted(k), made.alpha(k, sides[k])) for k in places]
+    scores: list[dict[str, Scores]] = []
+    for i in range(len(parts)):
+        own = [k for k in places if units[k][0] == i]
+        table = {
+            way: np.array([_scores(*forms[k], *units[k][1]) for k in own])
+            for way, forms in models.items()
+        }
+        scores.append({**table, "chosen": _chosen(table)})
+    return scores
+
+
+def _chosen(table: Mapping[str, Scores]) -> Scores:
     rows = []
-    for i in places:
-        others = {name: np.delete(scores[name], i, axis=0).mean(axis=0) for name in CANDIDATES}
-        best = max(CANDIDATES, key=lambda name: others[name][0] + others[name][2] / 2)
-        rows.append(scores[best][i])
-    return {**scores, "chosen": np.array(rows)}
+    for i in range(len(table[TRAINED])):
+        others = {way: np.delete(table[way], i, axis=0).mean(axis=0) for way in TITLES}
+        best = max(TITLES, key=lambda way: others[way][0] + others[way][2] / 2)
+        rows.append(table[best][i])
+    return np.array(rows)
 
 
 def _scores(
