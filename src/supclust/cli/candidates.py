@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{rule!s:<{width}}  {count:>12,}")
     print(f"{'all':<{width}}  {sum(candidates.counts):>12,}")
     for one in candidates.left_out:
-        print(f"left out: {one.keys:,} keys of {one.rule} that up to {one.largest:,} records share")
+        print(one)
     label = str(options.label or (model.records or {}).get("label"))
     if options.label or label in table.names:
         print(_never_compared(candidates, table, label))

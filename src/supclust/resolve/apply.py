@@ -112,7 +112,7 @@ def resolve_table(
         options: id, threshold and columns to keep.
         say: receives lines about what is done.
         progress: called with the number of pairs compared, and of all.
-        engine: scores the candidates.
+        engine: scores the candidates and merges the components of their graph.
         keep_in: called with everything that was computed.
     """
     options = options or Options()
@@ -218,7 +218,7 @@ def score_values(
         links: must-links and cannot-links, (k, 2) positions of records each.
         say: receives lines about what is done.
         progress: called with the number of pairs compared, and of all.
-        engine: scores the candidates.
+        engine: scores the candidates and merges the components of their graph.
         kept: chunks that were scored before, and that are added.
     """
     described = require_table_model(model)
@@ -234,5 +234,5 @@ def score_values(
     must, cannot = links or (None, np.empty((0, 2), np.int64))
     apart = distinct_pairs(model, values)
     cannot = cannot if apart is None else np.concatenate([cannot, apart])
-    forest = cluster_graph(edges, candidates.n, model.alpha, missing, cannot, must)
+    forest = cluster_graph(edges, candidates.n, model.alpha, missing, cannot, must, engine=engine)
     return Scored(edges, forest, total)

@@ -131,6 +131,7 @@ def fit_table(
             "entities, or say --labelled complete if records without a label are other entities",
             records.path,
         )
+    say(f"training pair models on {len(pairs.left):,} pairs")
     trained = train_pairs(table, pairs, labels, options.seed)
     scores: CutScores | None = None
     if only_judged is not None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.hac import graph_linkage
+from supclust.cluster.components import merge_chunks
+from supclust.cluster.engine import LOCAL, Engine
+from supclust.hac.graph._graph_linkage import link, unique_edges
 from supclust.hac.graph.forest import Forest
+from supclust.hac.graph.merge_graph import merge_graph
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.forest_scores import EntityPairs
@@ -51,22 +55,23 @@ def cluster_graph(
     cannot_link: NDArray[np.int64] | None,
     must_link: NDArray[np.int64] | None = None,
     threshold: float | None = None,
+    engine: Engine = LOCAL,
 ) -> Forest:
     """Trees of a graph; pairs that are not closer than ``missing`` count as not given.
 
-    A component has the same tree, to the last bit, in whatever graph it is.
+    A component has the same tree, to the last bit, in whatever graph it is. Components are merged
+    by all cores of this machine, or in chunks by another engine.
     """
-    close = edges.dissimilarity < missing
-    return graph_linkage(
-        (edges.left[close], edges.right[close], edges.dissimilarity[close]),
-        n,
-        "exp",
-        alpha=alpha,
-        missing=missing,
+    close = edges.where(edges.dissimilarity < missing)
+    value = close.dissimilarity.astype(np.float64)
+    return link(
+        *unique_edges(close.left, close.right, value, n),
+        *(n, alpha, missing),
         threshold=None if threshold is None or threshold >= missing else threshold,
         must_link=must_link,
         cannot_link=cannot_link,
         span=(CLOSEST, missing),
+        merge=merge_graph if engine is LOCAL else partial(merge_chunks, engine),
     )
 
 

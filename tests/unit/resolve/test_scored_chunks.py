@@ -15,9 +15,11 @@ from pickled_engine import PickledBackwards
 from store_tables import linear_model, persons, table_of
 from supclust import EntityStore
 from supclust.cli.main import main
+from supclust.cluster import components
 from supclust.cluster.resume import PartialOutput
 from supclust.cluster.table import Options
 from supclust.data.errors import DataError
+from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.resolve.apply import Entities, resolve_table
 from supclust.resolve.blocking import candidates
 from supclust.resolve.scored_chunks import ScoredChunks
@@ -96,7 +98,23 @@ def test_a_run_goes_on_with_another_engine(table: Path, stop_after: int) -> None
     again, received = resolved(table, "c.parquet", progress=lambda *pairs: seen.append(pairs))
     assert received == expected and again == done._replace(resumed=stop_after)
     assert seen[-1] == (done.pairs, done.pairs)
-    assert len(seen) == whole.computed - stop_after > 3
+    merged = 1  # chunk of components
+    assert len(seen) == whole.computed - merged - stop_after > 3
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_components_are_merged_by_the_engine(table: Path, monkeypatch, constrained: bool) -> None:
+    ids = pyarrow.parquet.read_table(table)["id"].to_pylist()
+    links = LinkPairs(((ids[0], ids[50]), (ids[1], ids[51])), (True, False), table)
+    options = Options(constraints=links if constrained else None)
+    expected = resolved(table, "whole.csv", options=options)[1]
+    computed = []
+    for size in (10**6, 20):  # edges of a chunk of components
+        monkeypatch.setattr(components, "CHUNK_EDGES", size)
+        engine = PickledBackwards()
+        assert resolved(table, "c.csv", engine=engine, options=options)[1] == expected
+        computed.append(engine.computed)
+    assert computed[1] > computed[0] + 5
 
 
 def test_ctrl_c_says_how_to_go_on(table: Path, monkeypatch, capsys) -> None:

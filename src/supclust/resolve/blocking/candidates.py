@@ -37,11 +37,20 @@ class Group(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Keys of a rule that too many records share."""
+    """Keys of a rule that more records share than are allowed, and the most that share one."""
 
     rule: Rule
     keys: int
     largest: int
+    allowed: int
+
+    def __str__(self) -> str:
+        """A line about it."""
+        keys = f"{self.keys:,} key{'' if self.keys == 1 else 's'}"
+        return (
+            f"{self.rule}: {keys} that more than {self.allowed:,} records share "
+            f"(up to {self.largest:,}) left out"
+        )
 
 
 @dataclass
@@ -82,7 +91,7 @@ class Candidates:
             items.append(keys.items)
             end += len(keys.items)
             if dropped:
-                left_out.append(LeftOut(rule, *dropped))
+                left_out.append(LeftOut(rule, *dropped, largest))
         shape = (len(rules), table.n + 1)
         return cls(
             tuple(rules),
@@ -149,7 +158,4 @@ def say_candidates(candidates: Candidates, total: int, say: Callable[[str], None
     what = "pairs that satisfy a rule" if candidates.rules else "pairs: all are compared"
     say(f"{total:,} {what}")
     for one in candidates.left_out:
-        say(
-            f"{one.rule}: {one.keys:,} keys that more than the allowed number of records share "
-            f"(up to {one.largest:,}) are left out"
-        )
+        say(str(one))
