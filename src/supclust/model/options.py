@@ -186,9 +186,12 @@ def build_dissimilarity(
     if isinstance(given, partial):
         return build_class(given, kind, d, splits, options.seed)
     if not isinstance(given, nn.Module):
+        received = (
+            f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+        )
         raise ValueError(
-            "dissimilarity must be a name, a supclust.dissimilarity.Dissimilarity or a torch "
-            f"network; received {type(given).__name__}."
+            "dissimilarity must be a name, an instance of supclust.dissimilarity.Dissimilarity or "
+            f"a torch network; received {received}."
         )
     from supclust.dissimilarity import Encoder, Mahalanobis
 

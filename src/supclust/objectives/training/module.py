@@ -41,6 +41,13 @@ class SplitModule(pl.LightningModule, ABC):
         self.recipe = recipe
         self.seed = seed
         self.splits = dissimilarity.splits
+        for name, parameter in dissimilarity.named_parameters():
+            if parameter.requires_grad and parameter.shape[:1] != (len(self.splits),):
+                raise ValueError(
+                    "a learned parameter of a dissimilarity must have a leading axis of length "
+                    f"{len(self.splits)}, one entry per split; received {name!r} of "
+                    f"{type(dissimilarity).__name__} with shape {tuple(parameter.shape)}."
+                )
         given = None if units is None else torch.tensor(units, dtype=torch.float64)
         self.register_buffer("units", given, persistent=False)
         self.hac = ExpLinkHAC(0.0 if self.learns_alpha else self.alpha_fixed)
@@ -80,6 +87,15 @@ class SplitModule(pl.LightningModule, ABC):
         unit = None if self.units is None else self.units[batch.split_of_block]
         losses = compute(values if unit is None else values / unit[:, None, None], batch)
         losses = LossParts(losses) if isinstance(losses, Tensor) else losses
+        received: object = type(losses).__name__
+        if isinstance(losses, LossParts):
+            received = tuple(losses.total.shape)
+        if received != (len(batch),):
+            raise ValueError(
+                f"{compute.__name__} of objective {type(self).__name__} must return "
+                f"({len(batch)},) losses, one per block; received {received}. Sum over the points "
+                "of a block, not over blocks."
+            )
         if unit is not None:
             parts = (part if part is None else part * unit for part in losses[1:])
             losses = LossParts(losses.total * unit, *parts)
@@ -95,6 +111,14 @@ class SplitModule(pl.LightningModule, ABC):
             row_of_block=batch.row_of_block,
             anchors=batch.anchors,
         )
+        b, n = batch.labels.shape
+        rows = n if batch.anchors is None else batch.anchors.shape[1]
+        if values.shape != (b, rows, n):
+            raise ValueError(
+                f"dissimilarity {type(self.dissimilarity).__name__} must return {(b, rows, n)}: "
+                "blocks, rows, points; received "
+                f"{tuple(values.shape)}. Rows are those of inputs.anchors where these are given."
+            )
         return values
 
     @torch.no_grad()
