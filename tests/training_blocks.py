@@ -8,6 +8,7 @@ from supclust.data.block import Block
 from supclust.data.splits import DatasetSplit
 from supclust.objectives import BASELINES, OBJECTIVES
 
+PAPER = ["all_pairs", "triplet", "best", "mst", "exp_minus", "exp_zero", "exp_plus", "exp_alpha"]
 TRAINED = [name for name in OBJECTIVES if name not in BASELINES]
 
 

@@ -30,7 +30,8 @@ def test_names_of_another_package_follow_ours(
 ) -> None:
     install(tmp_path, "supclust.objectives", "another = fractions:Fraction")
     monkeypatch.syspath_prepend(tmp_path)
-    assert list(OBJECTIVES)[-1] == "another"
+    names = list(OBJECTIVES)
+    assert names.index("another") > names.index("exp_alpha")
     assert OBJECTIVES.load("another").__name__ == "Fraction"
 
 
@@ -44,7 +45,7 @@ def test_a_name_that_two_packages_register_is_refused(
 
 
 def test_errors_list_the_names_or_say_that_there_are_none() -> None:
-    with pytest.raises(ValueError, match=r"must be one of encoder, linear.*received 'line'"):
+    with pytest.raises(ValueError, match=r"must be one of .*encoder, linear.*received 'line'"):
         DISSIMILARITIES.load("line")
     with pytest.raises(ValueError, match=r"no entry points 'nothing' .* pip install -e \."):
         list(Registry("nothing", "thing"))
