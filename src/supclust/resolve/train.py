@@ -24,6 +24,7 @@ from supclust.resolve.training_pairs import LabelledPairs
 
 FOLDS = 3
 _ENOUGH = 1_000  # entities from which boosted trees are not compared with the logistic model
+_ENOUGH_RECORDS = 5_000  # of fewer entities, likewise
 _CLEAR = 1.1  # times the log loss of boosted trees that the logistic model may have
 _TOO_FEW = 100  # matches below which they are not tried
 FEW_COLUMNS = 12
@@ -64,8 +65,8 @@ def folds_of(labels: Ints, seed: int = 0) -> Ints:
 def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0) -> TrainedPairs:
     """Train the pair model and those of the folds.
 
-    With many entities they are boosted trees. With few, a logistic model describes new entities
-    better, unless the log loss of held-out entities clearly says otherwise.
+    With many entities, or records of them, they are boosted trees. With few, a logistic model
+    describes new entities better, unless the log loss of held-out entities clearly says otherwise.
 
     Args:
         table: the records.
@@ -74,8 +75,10 @@ def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int =
         seed: of folds and training.
     """
     fold = folds_of(labels, seed)
-    several = int((np.bincount(labels[labels >= 0]) > 1).sum())  # entities with matches
-    families = ["boosted"] if several >= _ENOUGH else ["logistic", "boosted"]
+    sizes = np.bincount(labels[labels >= 0])
+    sizes = sizes[sizes > 1]  # entities with matches
+    many = len(sizes) >= _ENOUGH or sizes.sum() >= _ENOUGH_RECORDS
+    families = ["boosted"] if many else ["logistic", "boosted"]
     if int(pairs.same.sum()) < _TOO_FEW:
         families = ["logistic"]
     pairs = pairs._replace(weight=entity_weights(pairs, labels))
@@ -124,16 +127,17 @@ def useless_columns(
 
 
 def entity_weights(pairs: LabelledPairs, labels: Ints) -> NDArray[np.float64]:
-    """(e,) weights of pairs, those of matches in inverse proportion to the size of their entity.
+    """(e,) weights of pairs, in inverse proportion to the size of the entities of their records.
 
-    An entity then counts as its records do, not as their square: a few large ones do not decide
-    what a match is. The sum over the matches stays as it is.
+    The pairs of an entity grow as the square of its records. Weighted so, an entity counts as its
+    mean record does: a few large ones decide neither what a match is nor how frequent matches are.
+    A pair of two labelled records counts for both. The sum stays as it is.
     """
     size = np.bincount(labels[labels >= 0], minlength=1)
-    weight = pairs.weight.copy()
-    weight[pairs.same] /= np.maximum(size[np.maximum(labels[pairs.left[pairs.same]], 0)], 1)
-    weight[pairs.same] *= pairs.weight[pairs.same].sum() / max(weight[pairs.same].sum(), 1e-300)
-    return weight
+    share = np.append(1 / np.maximum(size, 1), 0.0)  # the last: of records without a label
+    ends = share[labels[pairs.left]] + share[labels[pairs.right]]
+    weight = pairs.weight * np.where(ends > 0, ends, 1.0)  # 1: judged, without labels
+    return weight * (pairs.weight.sum() / max(weight.sum(), 1e-300))
 
 
 def _train_folds(

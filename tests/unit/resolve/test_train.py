@@ -117,20 +117,42 @@ def test_the_pair_model_is_that_of_all_entities(monkeypatch):
     assert np.array_equal(made.model.weight, again.weight)
 
 
-def test_many_entities_have_boosted_trees():
-    trained = train_pairs(*compared(1000))
+@pytest.mark.parametrize(
+    ("entities", "limits"),
+    [(1000, {}), (150, {"_ENOUGH": 150}), (150, {"_ENOUGH_RECORDS": 300})],
+)
+def test_many_entities_or_records_have_boosted_trees(entities, limits, monkeypatch):
+    for name, limit in limits.items():
+        monkeypatch.setattr(train, name, limit)
+    trained = train_pairs(*compared(entities))
     assert trained.family == "boosted"
     assert list(trained.losses) == ["boosted"]
 
 
-def test_matches_weigh_by_records_of_their_entity():
-    labels = np.array([0, 0, 1, 1, 1, 1, -1])
-    left, right = np.array([0, 2, 2, 2, 0]), np.array([1, 3, 4, 5, 6])
-    pairs = LabelledPairs(left, right, np.array([1, 1, 1, 1, 0], bool), np.ones(5))
+def test_pairs_weigh_by_records_of_their_entities():
+    labels = np.array([0, 0, 1, 1, 1, 1, -1, -1])
+    left, right = np.array([0, 2, 0, 0, 2, 6]), np.array([1, 3, 2, 6, 6, 7])
+    pairs = LabelledPairs(left, right, np.array([1, 1, 0, 0, 0, 0], bool), np.ones(6))
     weight = entity_weights(pairs, labels)
-    assert weight[:4].sum() == pytest.approx(4)
-    assert weight[0] == pytest.approx(2 * weight[1])
-    assert weight[4] == 1
+    assert weight.sum() == pytest.approx(6)
+    # 1 / size of the entity of each labelled end; 1 where no end is labelled.
+    assert weight / weight[0] == pytest.approx([1, 0.5, 0.75, 0.5, 0.25, 1])
+
+
+def test_a_large_entity_does_not_decide_how_frequent_matches_are():
+    labels = np.repeat(np.arange(51), [100, *[2] * 50])
+    left, right = np.triu_indices(200, 1)
+    same = labels[left] == labels[right]
+    # Of every labelled record: its matches, and five strangers.
+    left = np.append(left[same], np.repeat(np.arange(200), 5))
+    right = np.append(right[same], np.arange(200, 1200))
+    labels = np.append(labels, np.full(1000, -1))
+    pairs = LabelledPairs(left, right, labels[left] == labels[right], np.ones(len(left)))
+    assert pairs.same.sum() == 5 * (~pairs.same).sum()
+    weight = entity_weights(pairs, labels)
+    # Matches and strangers of a record, the mean of an entity, summed over the entities.
+    expected = (99 + 50) / (51 * 5)
+    assert weight[pairs.same].sum() / weight[~pairs.same].sum() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
