@@ -136,8 +136,9 @@ def entity_weights(pairs: LabelledPairs, labels: Ints) -> NDArray[np.float64]:
     size = np.bincount(labels[labels >= 0], minlength=1)
     share = np.append(1 / np.maximum(size, 1), 0.0)  # the last: of records without a label
     ends = share[labels[pairs.left]] + share[labels[pairs.right]]
-    weight = pairs.weight * np.where(ends > 0, ends, 1.0)  # 1: judged, without labels
-    return weight * (pairs.weight.sum() / max(weight.sum(), 1e-300))
+    weight: NDArray[np.float64] = pairs.weight * np.where(ends > 0, ends, 1.0)  # 1: only judged
+    weight *= pairs.weight.sum() / max(weight.sum(), 1e-300)
+    return weight
 
 
 def _train_folds(
