@@ -215,7 +215,8 @@ def bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     from supclust.experiment.progress import ProgressBar, progress_lines
 
     if not sys.stderr.isatty():
-        yield progress_lines(label)
+        with progress_lines(label) as report:
+            yield report
         return
 
     with ProgressBar(label, 1) as shown:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,6 +60,8 @@ class ProgressBar:
     def update(self, done: float, total: float | None = None, label: str | None = None) -> None:
         """Set the amount of work done, and the whole and the label where they have changed."""
         self.total = self.total if total is None else total
+        if done == 0:
+            self.start = time.monotonic()
         left = time_left(time.monotonic() - self.start, done, self.total)
         self._progress.update(
             self._task,
@@ -69,25 +72,41 @@ class ProgressBar:
         )
 
 
-def progress_lines(label: str, every: float = 10.0) -> Callable[[float, float], None]:
-    """A function of work done and in all that writes a line to stderr, at most every 10 s."""
-    start = last = time.monotonic()
+@contextmanager
+def progress_lines(label: str, every: float = 10.0) -> Iterator[Callable[[float, float], None]]:
+    """A function of work done and in all; a line on stderr says every 10 s how far it is.
 
-    def show(done: float, total: float) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < every:
-            return
-        last = now
-        left = time_left(now - start, done, total)
+    The time left is estimated by the speed since the first report: earlier work was of another
+    kind.
+    """
+    start = time.monotonic()
+    reports: list[tuple[float, float, float]] = []  # time, done, in all: the first and the last
+    ended = threading.Event()
+
+    def report(done: float, total: float) -> None:
+        reports[min(1, len(reports)) :] = [(time.monotonic(), done, total)]
+
+    def line() -> str:
+        elapsed = duration(time.monotonic() - start)
+        if not reports:
+            return f"working for {elapsed}"
+        (began, before, _), (now, done, total) = reports[0], reports[-1]
+        left = time_left(now - began, done - before, total - before)
         rest = "" if left is None else f", about {duration(left)} left"
-        print(
-            f"{label}: {done:,.0f} of {total:,.0f}, {duration(now - start)}{rest}",
-            file=sys.stderr,
-            flush=True,
-        )
+        return f"{label}: {done:,.0f} of {total:,.0f}, {elapsed}{rest}"
 
-    return show
+    def write() -> None:
+        with suppress(OSError):  # where nobody reads stderr any more, the work goes on
+            while not ended.wait(every):
+                print(line(), file=sys.stderr, flush=True)
+
+    writer = threading.Thread(target=write, name="supclust-progress", daemon=True)
+    writer.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        writer.join()
 
 
 def time_left(seconds: float, done: float, total: float) -> float | None:

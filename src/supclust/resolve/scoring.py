@@ -118,6 +118,8 @@ def score_candidates(
             else:
                 yield number, pairs
 
+    if progress:
+        progress(0, total)
     with closing(engine.map(score, pending(), same)) as results:
         for number, (edges, count) in results:
             parts.append((number, edges))

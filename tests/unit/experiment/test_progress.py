@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,7 @@ from supclust.experiment.progress import (
     duration,
     epoch_lines,
     epoch_shares,
+    progress_lines,
     read_progress,
     time_left,
     training_bar,
@@ -103,6 +106,43 @@ def test_nothing_is_shown_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressBar("pieces", 10.0) as bar:
         bar.update(5.0)
     assert capsys.readouterr().err == ""
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it did not happen within five seconds")
+
+
+def test_a_log_has_a_line_every_so_many_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    clock = Clock(monkeypatch)
+    with progress_lines("pairs", every=0.01) as report:
+        clock.now += 40
+        wait_for(lambda: "working for 40 s\n" in stream.getvalue())  # before the first report
+        report(100, 500)  # of which 100 were done before
+        clock.now += 30
+        report(200, 500)
+        wait_for(
+            lambda: "pairs: 200 of 500, 1 min 10 s, about 1 min 30 s left" in stream.getvalue()
+        )
+    text = stream.getvalue()
+    threading.Event().wait(0.05)
+    assert stream.getvalue() == text  # no line after the end
+
+
+def test_a_closed_log_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    before = threading.active_count()
+    with progress_lines("pairs", every=0.001) as report:
+        wait_for(lambda: threading.active_count() == before)  # the writer has given up
+        report(1, 2)
 
 
 def test_lines_come_every_so_many_epochs_and_at_the_end(
