@@ -132,7 +132,7 @@ def fit_table(
             records.path,
         )
     say(f"training pair models on {len(pairs.left):,} pairs")
-    trained = train_pairs(table, pairs, labels, options.seed)
+    trained = train_pairs(table, pairs, labels, options.seed, strangers.complete)
     scores: CutScores | None = None
     if only_judged is not None:
         scores = CutScores(

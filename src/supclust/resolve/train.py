@@ -62,7 +62,9 @@ def folds_of(labels: Ints, seed: int = 0) -> Ints:
     return np.where(labels >= 0, order[labels], -1) if entities else np.full(len(labels), -1)
 
 
-def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0) -> TrainedPairs:
+def train_pairs(
+    table: Compared, pairs: LabelledPairs, labels: Ints, seed: int = 0, complete: bool = False
+) -> TrainedPairs:
     """Train the pair model and those of the folds.
 
     With many entities, or records of them, they are boosted trees. With few, a logistic model
@@ -73,6 +75,7 @@ def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int =
         pairs: labelled.
         labels: (n,) entity, -1: not known.
         seed: of folds and training.
+        complete: whether unlabelled records are strangers to all labelled entities.
     """
     fold = folds_of(labels, seed)
     sizes = np.bincount(labels[labels >= 0])
@@ -81,7 +84,7 @@ def train_pairs(table: Compared, pairs: LabelledPairs, labels: Ints, seed: int =
     families = ["boosted"] if many else ["logistic", "boosted"]
     if int(pairs.same.sum()) < _TOO_FEW:
         families = ["logistic"]
-    pairs = pairs._replace(weight=entity_weights(pairs, labels))
+    pairs = pairs._replace(weight=entity_weights(pairs, labels, complete))
     models, losses = {}, {}
     for family in families:
         features = table.features(pairs.left, pairs.right, family == "boosted")
@@ -126,18 +129,28 @@ def useless_columns(
     return [column for column, drop in zip(order[:-1], useless[:-1], strict=True) if drop]
 
 
-def entity_weights(pairs: LabelledPairs, labels: Ints) -> NDArray[np.float64]:
+def entity_weights(
+    pairs: LabelledPairs, labels: Ints, complete: bool = False
+) -> NDArray[np.float64]:
     """(e,) weights of pairs, in inverse proportion to the size of the entities of their records.
 
-    The pairs of an entity grow as the square of its records. Weighted so, an entity counts as its
-    mean record does: a few large ones decide neither what a match is nor how frequent matches are.
-    A pair of two labelled records counts for both. The sum stays as it is.
+    The pairs of an entity grow as the square of its records; weighted so, a few large ones do not
+    decide what a match is. Where labels are complete the strangers of an entity are known as its
+    matches are. They are weighted, too: an entity counts as its mean record does, and the large
+    ones do not decide how frequent matches are, either. Else matches alone are.
+
+    Args:
+        pairs: labelled.
+        labels: (n,) entity, -1: not known.
+        complete: whether unlabelled records are strangers to all labelled entities.
     """
     size = np.bincount(labels[labels >= 0], minlength=1)
     share = np.append(1 / np.maximum(size, 1), 0.0)  # the last: of records without a label
-    ends = share[labels[pairs.left]] + share[labels[pairs.right]]
-    weight: NDArray[np.float64] = pairs.weight * np.where(ends > 0, ends, 1.0)  # 1: only judged
-    weight *= pairs.weight.sum() / max(weight.sum(), 1e-300)
+    ends = share[labels[pairs.left]] + share[labels[pairs.right]]  # 0: judged, without labels
+    of_entity = (ends > 0) & (pairs.same | complete)
+    weight = pairs.weight.copy()
+    weight[of_entity] *= ends[of_entity]
+    weight[of_entity] *= pairs.weight[of_entity].sum() / max(weight[of_entity].sum(), 1e-300)
     return weight
 
 

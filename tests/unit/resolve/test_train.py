@@ -129,14 +129,25 @@ def test_many_entities_or_records_have_boosted_trees(entities, limits, monkeypat
     assert list(trained.losses) == ["boosted"]
 
 
-def test_pairs_weigh_by_records_of_their_entities():
+def test_matches_weigh_by_records_of_their_entity():
+    labels = np.array([0, 0, 1, 1, 1, 1, -1])
+    left, right = np.array([0, 2, 2, 2, 0]), np.array([1, 3, 4, 5, 6])
+    pairs = LabelledPairs(left, right, np.array([1, 1, 1, 1, 0], bool), np.ones(5))
+    weight = entity_weights(pairs, labels)
+    assert weight[:4].sum() == pytest.approx(4)
+    assert weight[0] == pytest.approx(2 * weight[1])
+    assert weight[4] == 1
+
+
+def test_with_complete_labels_strangers_weigh_likewise():
     labels = np.array([0, 0, 1, 1, 1, 1, -1, -1])
     left, right = np.array([0, 2, 0, 0, 2, 6]), np.array([1, 3, 2, 6, 6, 7])
     pairs = LabelledPairs(left, right, np.array([1, 1, 0, 0, 0, 0], bool), np.ones(6))
-    weight = entity_weights(pairs, labels)
-    assert weight.sum() == pytest.approx(6)
-    # 1 / size of the entity of each labelled end; 1 where no end is labelled.
-    assert weight / weight[0] == pytest.approx([1, 0.5, 0.75, 0.5, 0.25, 1])
+    weight = entity_weights(pairs, labels, complete=True)
+    assert weight[:5].sum() == pytest.approx(5)
+    # 1 / size of the entity of each labelled end.
+    assert weight[:5] / weight[0] == pytest.approx([1, 0.5, 0.75, 0.5, 0.25])
+    assert weight[5] == 1  # judged, without labels
 
 
 def test_a_large_entity_does_not_decide_how_frequent_matches_are():
@@ -149,7 +160,7 @@ def test_a_large_entity_does_not_decide_how_frequent_matches_are():
     labels = np.append(labels, np.full(1000, -1))
     pairs = LabelledPairs(left, right, labels[left] == labels[right], np.ones(len(left)))
     assert pairs.same.sum() == 5 * (~pairs.same).sum()
-    weight = entity_weights(pairs, labels)
+    weight = entity_weights(pairs, labels, complete=True)
     # Matches and strangers of a record, the mean of an entity, summed over the entities.
     expected = (99 + 50) / (51 * 5)
     assert weight[pairs.same].sum() / weight[~pairs.same].sum() == pytest.approx(expected)
