@@ -74,6 +74,8 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("plain.csv", "a,Ann,1\nb,Ann,2\n"),
     ):
         Path(name).write_text(text)
+    Path("semicolons.csv").write_text("who;name\na;Ann\na;Bo\n")
+    Path("latin.csv").write_text("who,name\na,Änn\na,Bö\n", encoding="latin-1")
     np.savez("points.npz", who=["a", "a", "b"], x=[1.0, 2.0, 3.0])
     folder = Path("blocks/smith")
     folder.mkdir(parents=True)
@@ -120,6 +122,8 @@ def test_check_takes_the_options_of_fit(
     ("words", "part"),
     [
         ("points.csv --label whom", "column 'whom' not found"),
+        ("semicolons.csv --label who", "Separate columns by commas, or by tabs in a .tsv file"),
+        ("latin.csv --label who", "save it as UTF-8"),
         ("points.csv --label who --block there", "column 'there' not found"),
         ("pairs.csv", "with --labels"),
         ("pairs.csv --labels labels.csv --label who", "--label is for records"),

@@ -47,7 +47,7 @@ def content_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield number, line.strip()
     except (OSError, EOFError, UnicodeDecodeError) as problem:
-        raise DataError(f"cannot be read as text ({problem})", path) from problem
+        raise DataError(f"cannot be read as text ({problem}); save it as UTF-8", path) from problem
 
 
 def separator_of(line: str) -> str | None:

@@ -67,10 +67,11 @@ class RecordTable:
         for name in names:
             if name not in self.names:
                 shown = ", ".join(self.names[:30]) + (", ..." if len(self.names) > 30 else "")
+                repair = "Name one of these, as it is written there"
+                if len(self.names) == 1 and any(mark in shown for mark in ";\t|"):
+                    repair = "Separate columns by commas, or by tabs in a .tsv file"
                 raise DataError(
-                    f"column {name!r} not found; the columns are {shown}. "
-                    "Name one of these, as it is written there",
-                    self.path,
+                    f"column {name!r} not found; the columns are {shown}. {repair}", self.path
                 )
 
     def line(self, row: int) -> int | None:
@@ -200,6 +201,8 @@ def _located_errors(path: Path) -> Iterator[None]:
         first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         if first.startswith("CSV parse error"):
             refuse_ragged(path)
+        if isinstance(problem, UnicodeDecodeError):
+            raise DataError(f"cannot be read as text ({first}); save it as UTF-8", path) from None
         raise DataError(
             f"cannot be read ({first}); correct that place, or leave the column out", path
         ) from None
