@@ -84,6 +84,7 @@ def train_pairs(
     families = ["boosted"] if many else ["logistic", "boosted"]
     if int(pairs.same.sum()) < _TOO_FEW:
         families = ["logistic"]
+    complete = complete and bool(sizes.sum() >= _ENOUGH_RECORDS)  # with few, Cora is worse
     pairs = pairs._replace(weight=entity_weights(pairs, labels, complete))
     models, losses = {}, {}
     for family in families:
