@@ -84,8 +84,8 @@ def train_pairs(
     families = ["boosted"] if many else ["logistic", "boosted"]
     if int(pairs.same.sum()) < _TOO_FEW:
         families = ["logistic"]
-    complete = complete and bool(sizes.sum() >= _ENOUGH_RECORDS)  # with few, Cora is worse
-    pairs = pairs._replace(weight=entity_weights(pairs, labels, complete))
+    known = complete and bool(sizes.sum() >= _ENOUGH_RECORDS)  # of few records: no gain
+    pairs = pairs._replace(weight=entity_weights(pairs, labels, known))
     models, losses = {}, {}
     for family in families:
         features = table.features(pairs.left, pairs.right, family == "boosted")

@@ -129,6 +129,22 @@ def test_many_entities_or_records_have_boosted_trees(entities, limits, monkeypat
     assert list(trained.losses) == ["boosted"]
 
 
+@pytest.mark.parametrize(("limit", "weighted"), [(300, True), (301, False)])
+def test_strangers_weigh_by_entity_from_many_records_on(limit, weighted, monkeypatch):
+    seen = []
+
+    def weights(pairs, labels, complete):
+        seen.append(complete)
+        return pairs.weight
+
+    monkeypatch.setattr(train, "_ENOUGH_RECORDS", limit)
+    monkeypatch.setattr(train, "entity_weights", weights)
+    table, pairs, labels = compared(150)
+    train_pairs(table, pairs, labels, complete=True)
+    train_pairs(table, pairs, labels, complete=False)
+    assert seen == [weighted, False]
+
+
 def test_matches_weigh_by_records_of_their_entity():
     labels = np.array([0, 0, 1, 1, 1, 1, -1])
     left, right = np.array([0, 2, 2, 2, 0]), np.array([1, 3, 4, 5, 6])
