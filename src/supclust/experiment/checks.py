@@ -169,6 +169,17 @@ def _leaves(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]
 # -- errors of usage ----------------------------------------------------------------------------
 
 
+def interrupted(error: BaseException | None) -> bool:
+    """Whether an error hides a Ctrl-C.
+
+    OmegaConf resets flags in a ``finally``. Where Ctrl-C comes while it copies a configuration,
+    that fails, and the error takes the place of the ``KeyboardInterrupt``.
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def explain(error: BaseException) -> int:
     """Print an error and return the exit code.
 

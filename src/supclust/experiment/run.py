@@ -10,7 +10,7 @@ import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -26,6 +26,7 @@ from supclust.experiment.checks import (
     check_config,
     check_value,
     explain,
+    interrupted,
     print_usage_error,
     usage_error,
 )
@@ -75,6 +76,8 @@ def run(cfg: DictConfig) -> float | None:
         outcome = job.outcome
         job.run()
     except Exception as error:
+        if interrupted(error):
+            raise KeyboardInterrupt from None
         logging.getLogger("supclust.traceback").exception("%s failed", settings.job_folder)
         if not multirun:
             raise
@@ -106,11 +109,10 @@ def launch(main: Callable[[], Any]) -> None:
     except BrokenPipeError:
         sys.exit(1)
     except KeyboardInterrupt:
-        for callback in [*_running]:
-            callback.stop()
-        print("Interrupted. The same command goes on from here.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        _exit_interrupted()
     except Exception as error:
+        if interrupted(error):
+            _exit_interrupted()
         if full_error:
             raise
         code = explain(error)
@@ -120,6 +122,13 @@ def launch(main: Callable[[], Any]) -> None:
         sys.exit(code)
     finally:
         flush_stdout()
+
+
+def _exit_interrupted() -> NoReturn:
+    for callback in [*_running]:
+        callback.stop()
+    print("Interrupted. The same command goes on from here.", file=sys.stderr)
+    sys.exit(INTERRUPTED)
 
 
 class SweepCallback(Callback):
@@ -144,6 +153,8 @@ class SweepCallback(Callback):
                 for value in values:
                     check_value(key, value)
         except Exception as error:
+            if interrupted(error):
+                raise KeyboardInterrupt from None
             sys.exit(explain(error))
         sweep_id = f"s{uuid.uuid4().hex[:12]}"  # a letter first: Hydra reads 12e4 as a number
         # Repeating a command gives the same W&B group.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from omegaconf import OmegaConf
 
 from experiment_runs import composed
 from supclust.data.files import write_json
@@ -116,15 +118,27 @@ def test_progress_is_that_of_the_running_jobs(tmp_path: Path, sweep: Sweep) -> N
     assert sweep.progress()[1] == "evaluation: 0/50 splits"
 
 
+def ctrl_c() -> None:
+    raise KeyboardInterrupt
+
+
+def ctrl_c_while_omegaconf_sets_flags() -> None:
+    config = OmegaConf.create({"flags": {"of": "copies"}})
+    OmegaConf.set_struct(config, True)
+    try:
+        raise KeyboardInterrupt
+    finally:
+        config.missing = 1
+
+
+@pytest.mark.parametrize("interrupted", [ctrl_c, ctrl_c_while_omegaconf_sets_flags])
 def test_an_interrupted_sweep_says_nothing_of_failures_and_leaves_no_reports(
+    interrupted: Callable[[], None],
     tmp_path: Path,
     sweep: Sweep,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def interrupted() -> None:
-        raise KeyboardInterrupt
-
     callback = SweepCallback()
     callback.sweep = sweep
     monkeypatch.setattr(run, "_running", [callback])
