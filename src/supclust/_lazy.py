@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -67,6 +69,27 @@ def require(library: str) -> None:
     with extras_explained():
         if find_spec(library) is None:
             raise ModuleNotFoundError(f"No module named {library!r}", name=library)
+
+
+@contextmanager
+def interrupted_afterwards() -> Iterator[None]:
+    """Raise the ``KeyboardInterrupt`` of a Ctrl-C at the end of the block, not inside it.
+
+    For imports of torch: it calls Python from C++ while it is loaded, and aborts the process if
+    that is interrupted.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield  # only the main thread is interrupted, and may set handlers
+        return
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if received:
+        handler(signal.SIGINT, None)
 
 
 def attach(

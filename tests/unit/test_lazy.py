@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import signal
 import sys
 import types
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import supclust
-from supclust._lazy import attach
+from supclust._lazy import attach, interrupted_afterwards
 
 PACKAGES = ["", ".cluster", ".data", ".estimator", ".hac", ".losses", ".metrics", ".objectives"]
 
@@ -54,3 +55,29 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_a_name_that_its_module_would_shadow_is_refused() -> None:
     with pytest.raises(ImportError, match="are both called"):
         attach("package", {"linkage": ("linkage", "linkages")})
+
+
+def test_ctrl_c_waits_for_the_end_of_an_import() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    done = []
+
+    def load() -> None:
+        signal.raise_signal(signal.SIGINT)
+        done.append("the rest of the import")
+
+    with pytest.raises(KeyboardInterrupt), interrupted_afterwards():
+        load()
+    assert done and signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(ImportError), interrupted_afterwards():
+        raise ImportError
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_another_handling_of_ctrl_c_stays(handler: signal.Handlers) -> None:
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with interrupted_afterwards():
+            assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)

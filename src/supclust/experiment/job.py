@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from supclust._lazy import interrupted_afterwards
 from supclust.data.block import Dataset
 from supclust.data.files import atomic_file, write_json
 from supclust.experiment.config import Settings
@@ -92,7 +93,9 @@ class Job:
     def _work(self, splits: Sequence[int]) -> None:
         # Imported here: they take seconds, which a run with nothing to do is spared.
         from supclust.experiment.loggers import job_logger
-        from supclust.experiment.training import limit_threads
+
+        with interrupted_afterwards():
+            from supclust.experiment.training import limit_threads
 
         limit_threads(self.settings.trainer["threads"])
         source_commit()  # that of the start, not of the end

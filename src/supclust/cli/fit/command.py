@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from supclust._lazy import require
+from supclust._lazy import interrupted_afterwards, require
 from supclust.cli.fit.arguments import add_arguments, column_choice
 from supclust.cli.fit.bare_table import (
     fit_bare_table,
@@ -147,8 +147,9 @@ def _hint_units(data: TrainingInput, scale: bool) -> None:
 def _train(
     data: TrainingInput, train: list[Block], dev: list[Block], options: argparse.Namespace
 ) -> TrainedModel:
-    from supclust.model.fit import FitOptions, fit_model
-    from supclust.objectives import TrainingDiverged
+    with interrupted_afterwards():
+        from supclust.model.fit import FitOptions, fit_model
+        from supclust.objectives import TrainingDiverged
 
     scale = data.spreads if options.scale and data.kind == "vectors" else None
     auto = options.dissimilarity == "auto"  # scales can be put into a map only
