@@ -175,9 +175,13 @@ def interrupted(error: BaseException | None) -> bool:
     OmegaConf resets flags in a ``finally``. Where Ctrl-C comes while it copies a configuration,
     that fails, and the error takes the place of the ``KeyboardInterrupt``.
     """
-    while error is not None and not isinstance(error, KeyboardInterrupt):
+    seen: list[BaseException] = []  # errors of worker processes can be each other's cause
+    while error is not None and not any(error is one for one in seen):
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.append(error)
         error = error.__cause__ or error.__context__
-    return error is not None
+    return False
 
 
 def explain(error: BaseException) -> int:

@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 from experiment_runs import composed
 from supclust.data.files import write_json
 from supclust.experiment import run
+from supclust.experiment.checks import interrupted
 from supclust.experiment.config import Settings, plain
 from supclust.experiment.job import Outcome
 from supclust.experiment.progress import JobProgress
@@ -131,9 +132,9 @@ def ctrl_c_while_omegaconf_sets_flags() -> None:
         config.missing = 1
 
 
-@pytest.mark.parametrize("interrupted", [ctrl_c, ctrl_c_while_omegaconf_sets_flags])
+@pytest.mark.parametrize("job_main", [ctrl_c, ctrl_c_while_omegaconf_sets_flags])
 def test_an_interrupted_sweep_says_nothing_of_failures_and_leaves_no_reports(
-    interrupted: Callable[[], None],
+    job_main: Callable[[], None],
     tmp_path: Path,
     sweep: Sweep,
     monkeypatch: pytest.MonkeyPatch,
@@ -144,10 +145,16 @@ def test_an_interrupted_sweep_says_nothing_of_failures_and_leaves_no_reports(
     monkeypatch.setattr(run, "_running", [callback])
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # which launch() sets
     with pytest.raises(SystemExit) as stopped:
-        run.launch(interrupted)
+        run.launch(job_main)
     assert stopped.value.code == 130
     assert capsys.readouterr() == ("", "Interrupted. The same command goes on from here.\n")
     assert not (tmp_path / ".sweeps").exists() and run._running == []
+
+
+def test_errors_that_are_each_others_cause_are_no_ctrl_c() -> None:
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__context__ = second, first
+    assert not interrupted(first)
 
 
 def test_another_sweep_keeps_its_reports(tmp_path: Path, sweep: Sweep) -> None:
