@@ -7,6 +7,7 @@ import importlib
 import signal
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,17 @@ def test_a_name_that_its_module_would_shadow_is_refused() -> None:
         attach("package", {"linkage": ("linkage", "linkages")})
 
 
-def test_ctrl_c_waits_for_the_end_of_an_import() -> None:
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """Restores the handler of SIGINT, which is ignored where the tests run in the background."""
     before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint")
+def test_ctrl_c_waits_for_the_end_of_an_import() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     done = []
 
     def load() -> None:
@@ -67,17 +77,15 @@ def test_ctrl_c_waits_for_the_end_of_an_import() -> None:
 
     with pytest.raises(KeyboardInterrupt), interrupted_afterwards():
         load()
-    assert done and signal.getsignal(signal.SIGINT) is before
+    assert done and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with pytest.raises(ImportError), interrupted_afterwards():
         raise ImportError
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
 def test_another_handling_of_ctrl_c_stays(handler: signal.Handlers) -> None:
-    before = signal.signal(signal.SIGINT, handler)
-    try:
-        with interrupted_afterwards():
-            assert signal.getsignal(signal.SIGINT) is handler
-    finally:
-        signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, handler)
+    with interrupted_afterwards():
+        assert signal.getsignal(signal.SIGINT) is handler
