@@ -56,13 +56,14 @@ def clusters(
     return labels
 
 
-def block_pair_counts(
-    blocks: Blocks, codes: IntArray, predicted: IntArray, *, others: bool
-) -> PairCounts:
-    """Pair counts, pooled over blocks.
+def pairwise_f1(
+    blocks: Blocks, y: Any, codes: IntArray, predicted: IntArray, *, others: bool
+) -> float:
+    """Pairwise F1, pair counts pooled over blocks; warns of labelled pairs in different blocks.
 
     Args:
         blocks: of the input.
+        y: (n,) labels.
         codes: (n,) true clusters, -1 where unlabelled.
         predicted: (n,) clusters.
         others: whether unlabelled rows are of other clusters; else they are not counted.
@@ -72,10 +73,12 @@ def block_pair_counts(
         counts = [pair_counts(codes[rows], predicted[rows]) for rows in labelled if len(rows)]
     else:
         counts = [labelled_pair_counts(codes[rows], predicted[rows]) for rows in blocks.rows]
-    return PairCounts(*map(sum, zip(PairCounts(0, 0, 0), *counts, strict=True)))
+    pooled = PairCounts(*map(sum, zip(PairCounts(0, 0, 0), *counts, strict=True)))
+    _warn_of_lost_pairs(blocks, y, codes, pooled)
+    return scores_from_counts(pooled).f1
 
 
-def warn_of_lost_pairs(blocks: Blocks, y: Any, codes: IntArray, counts: PairCounts) -> None:
+def _warn_of_lost_pairs(blocks: Blocks, y: Any, codes: IntArray, counts: PairCounts) -> None:
     """Say how many labelled pairs are in different blocks, and what F1 is with these as missed.
 
     Labels that are numbered from 0 or 1 in every block say nothing about other blocks.
@@ -90,7 +93,7 @@ def warn_of_lost_pairs(blocks: Blocks, y: Any, codes: IntArray, counts: PairCoun
         warnings.warn(
             f"{note}. This score takes a label in two blocks as two clusters and leaves these "
             f"pairs out; with them, F1 is {f1:.3f}",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

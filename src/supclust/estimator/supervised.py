@@ -14,13 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from supclust._lazy import extras_explained
 from supclust.data.block import IntArray
 from supclust.estimator.blocks import label_codes, read_blocks
-from supclust.estimator.prediction import (
-    block_pair_counts,
-    clusters,
-    links_of,
-    read_new_blocks,
-    warn_of_lost_pairs,
-)
+from supclust.estimator.prediction import clusters, links_of, pairwise_f1, read_new_blocks
 from supclust.estimator.preparation import (
     epoch_callbacks,
     feature_names,
@@ -31,7 +25,6 @@ from supclust.estimator.preparation import (
     train_and_dev,
 )
 from supclust.hac.tree import Floats
-from supclust.metrics.pairwise import scores_from_counts
 
 if TYPE_CHECKING:
     from supclust.dissimilarity import Dissimilarity
@@ -244,9 +237,7 @@ class SupervisedHAC(BaseEstimator):
         check_is_fitted(self, "model_")
         blocks = read_new_blocks(self, X, groups)
         codes, predicted = label_codes(y, blocks.n), self.predict(X, groups)
-        counts = block_pair_counts(blocks, codes, predicted, others=self.unlabelled == "other")
-        warn_of_lost_pairs(blocks, y, codes, counts)
-        return scores_from_counts(counts).f1
+        return pairwise_f1(blocks, y, codes, predicted, others=self.unlabelled == "other")
 
     def save(self, folder: str | Path) -> Path:
         """Write what was learned into a folder, without pickle and without a function ``pairs``."""

@@ -96,7 +96,7 @@ def progress_lines(label: str, every: float = 10.0) -> Iterator[Callable[[float,
         return f"{label}: {done:,.0f} of {total:,.0f}, {elapsed}{rest}"
 
     def write() -> None:
-        with suppress(OSError):  # where nobody reads stderr any more, the work goes on
+        with suppress(OSError):  # stderr was closed: the work goes on
             while not ended.wait(every):
                 print(line(), file=sys.stderr, flush=True)
 
