@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from supclust.data.records.comparisons import RecordComparisons
 from supclust.data.records.encode.columns import Column
@@ -174,7 +175,8 @@ def _train_folds(
             return train_boosted(X, same, weight, directions, seed)
         return train_logistic(X, same, weight, directions)
 
-    with ThreadPoolExecutor(min(thread_count(), FOLDS + 1)) as pool:
+    # BLAS threads of the logistic models would spin-wait for each other.
+    with threadpool_limits(1), ThreadPoolExecutor(min(thread_count(), FOLDS + 1)) as pool:
         return list(pool.map(train, range(FOLDS + 1)))
 
 
