@@ -16,6 +16,7 @@ _WORDS: dict[str, tuple[GroupName, int]] = {
     "shared words": ("text", kernel.WORDS),
     "shared rare words": ("text", kernel.RARE_WORDS),
     "words of one in the other": ("text", kernel.CONTAINED),
+    "rarest shared word": ("text", kernel.RAREST_WORD),
 }
 FEATURES: dict[ColumnKind, dict[str, tuple[GroupName, int]]] = {
     "text": {
@@ -40,6 +41,7 @@ FEATURES: dict[ColumnKind, dict[str, tuple[GroupName, int]]] = {
         "shared elements": ("text", kernel.WORDS),
         "shared rare elements": ("text", kernel.RARE_WORDS),
         "elements of one in the other": ("text", kernel.CONTAINED),
+        "rarest shared element": ("text", kernel.RAREST_WORD),
     },
     "date": {
         "same date": ("text", kernel.SAME),

@@ -18,7 +18,12 @@ from supclust.data.records.rarity import Frequencies
 
 Ints = NDArray[np.int64]
 
-_WORD_FEATURES = ("shared words", "shared rare words", "words of one in the other")
+_WORD_FEATURES = (
+    "shared words",
+    "shared rare words",
+    "words of one in the other",
+    "rarest shared word",
+)
 _OF_DAYS = ("same month", "same day", "day and month swapped")
 _FEW = 12  # distinct values up to which only equality is compared
 _SEVERAL_WORDS = 0.05  # share of values with more than one word from which words are compared

@@ -139,6 +139,27 @@ def test_rare_values_count_more() -> None:
     assert with_smith < with_zorn
 
 
+@pytest.mark.parametrize(("kind", "separator"), [("text", " "), ("document", " "), ("list", ";")])
+def test_the_rarest_shared_word_is_that_of_the_definition(kind: str, separator: str) -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(12)]
+    chance = np.arange(1, 13) / 78  # some words are rare
+    sets = [{*rng.choice(words, rng.integers(1, 5), replace=False, p=chance)} for _ in range(60)]
+    sets += sets[:3]  # the same value twice
+    column = [separator.join(sorted(one)) for one in sets]
+    pairs = np.triu_indices(len(column), 1)
+    made = learn_comparisons({"c": kind}, {"c": column}, *pairs)  # type: ignore[dict-item]
+    name = f"c: rarest shared {'element' if kind == 'list' else 'word'}"
+    found = made.features(made.encode({"c": column}), *pairs)[:, made.feature_names.index(name)]
+    n = len(sets)
+    rarity = {
+        w: np.log1p(n / sum(w in one for one in sets)) / np.log1p(n) for w in set().union(*sets)
+    }
+    for i, j, value in zip(*pairs, found, strict=True):
+        expected = max((rarity[w] for w in sets[i] & sets[j]), default=0.0)
+        assert value == pytest.approx(expected, abs=2e-5)
+
+
 texts = st.lists(st.one_of(st.none(), st.text(max_size=70), st.sampled_from(NAMES + DATES + CODES)),
                  min_size=2, max_size=6)  # fmt: skip
 
@@ -196,7 +217,8 @@ def test_several_text_columns_do_not_mix() -> None:
     both = RecordComparisons((Comparison("a", "text"), Comparison("b", "text")))
     alone = RecordComparisons((Comparison("b", "text"),))
     b = alone.block_features(alone.encode(columns), np.arange(2))
-    assert both.block_features(both.encode(columns), np.arange(2))[0, 10:] == pytest.approx(b[0])
+    found = both.block_features(both.encode(columns), np.arange(2))
+    assert found[0, len(FEATURES["text"]) :] == pytest.approx(b[0])
 
 
 def test_features_of_version_0_1() -> None:

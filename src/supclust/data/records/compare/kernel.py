@@ -29,7 +29,10 @@ from supclust.data.records.compare.values import (
 from supclust.kernels import kernel
 
 SAME, RARITY, WINKLER, EDIT, PREFIX, SUBSTRING, TRIPLES, WORDS, RARE_WORDS, CONTAINED = range(10)
-TEXT_FEATURES = 10
+RAREST_WORD = 10
+TEXT_FEATURES = 11
+WORD_WEIGHT = 1 << 16
+"""Integer weight of a word of rarity 1."""
 
 
 class EncodedRecords(NamedTuple):
@@ -122,16 +125,19 @@ def _count_marked(starts, items, entry, other, marks):
 @kernel(error_model="numpy")
 def _compare_words(records, at, entry, other, row, marks):
     starts, words = records.word_starts, records.words
-    shared = both = 0
+    shared = both = rarest = 0
     for k in range(starts[other], starts[other + 1]):
         if marks[words[k]] == entry:
+            weight = records.word_weights[words[k]]
             shared += 1
-            both += records.word_weights[words[k]]
+            both += weight
+            rarest = max(rarest, weight)
     n = starts[entry + 1] - starts[entry] + starts[other + 1] - starts[other]
     mine, theirs = records.word_totals[entry], records.word_totals[other]
     put(row, at[WORDS], np.float32(shared / (n - shared)))
     put(row, at[RARE_WORDS], np.float32(both / (mine + theirs - both)))
     put(row, at[CONTAINED], np.float32(both / min(mine, theirs)))
+    put(row, at[RAREST_WORD], np.float32(rarest / WORD_WEIGHT))
 
 
 @kernel(error_model="numpy")
@@ -155,6 +161,11 @@ def _write_same(records, at, entry, row):
     for f in range(at.size):
         put(row, at[f], np.float32(1.0))
     put(row, at[RARITY], records.rarity[entry])
+    if at[RAREST_WORD] >= 0:
+        rarest = 0
+        for k in range(records.word_starts[entry], records.word_starts[entry + 1]):
+            rarest = max(rarest, records.word_weights[records.words[k]])
+        row[at[RAREST_WORD]] = rarest / WORD_WEIGHT
 
 
 @kernel(error_model="numpy")
@@ -162,7 +173,7 @@ def _compare_texts(records, group, c, left, right, out, workspace):
     masks, word_marks, triple_marks = workspace
     at = group.at[c]
     by_characters = max(at[WINKLER], at[EDIT], at[PREFIX], at[SUBSTRING]) >= 0
-    by_words = max(at[WORDS], at[RARE_WORDS], at[CONTAINED]) >= 0
+    by_words = max(at[WORDS], at[RARE_WORDS], at[CONTAINED], at[RAREST_WORD]) >= 0
     by_triples = at[TRIPLES] >= 0
     chars, char_starts = records.chars, records.char_starts
     current = np.int64(-1)  # the entry that masks and marks are set to

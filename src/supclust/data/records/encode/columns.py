@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
-from supclust.data.records.compare.kernel import EncodedRecords
+from supclust.data.records.compare.kernel import WORD_WEIGHT, EncodedRecords
 from supclust.data.records.dates import DateOrder, date_form, day_numbers, parse_date
 from supclust.data.records.encode.text import (
     TextEntries,
@@ -30,7 +30,6 @@ Texts: TypeAlias = "Sequence[str | None]"
 Column: TypeAlias = "Texts | NDArray[np.float64]"
 Ints = NDArray[np.int64]
 
-_WEIGHT = 1 << 16  # integer weight of a word of rarity 1
 _FORMS: dict[str, Callable[[str], str]] = {
     "text": text_form,
     "document": text_form,
@@ -112,12 +111,12 @@ def _rarities(
 ) -> tuple[NDArray[np.float32], Ints]:
     """Rarity of every entry, and integer weight of every word."""
     rarity = np.ones(len(forms.hashes), np.float32)
-    weights = np.full(len(forms.word_hashes), _WEIGHT, np.int64)
+    weights = np.full(len(forms.word_hashes), WORD_WEIGHT, np.int64)
     for c, one in enumerate(comparisons):
         mine = forms.columns == c
         rarity[mine] = one.values.rarity(forms.hashes[mine])
         mine = forms.word_columns == c
-        weights[mine] = np.rint(one.words.rarity(forms.word_hashes[mine]) * _WEIGHT)
+        weights[mine] = np.rint(one.words.rarity(forms.word_hashes[mine]) * WORD_WEIGHT)
     return rarity, weights
 
 
