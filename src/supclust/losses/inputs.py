@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from supclust.hac.validation import as_batch, check_batch, check_lengths
+from supclust.hac.validation import as_batch, check_batch, check_lengths, pair_mask
 from supclust.losses.hinge import check_choice
 
 Labels: TypeAlias = Tensor | Sequence[int]
@@ -125,9 +125,7 @@ def symmetric(values: Tensor) -> Tensor:
 
 def block_rows(blocks: Blocks) -> Rows:
     """(b, n, n) rows of all points of each block, symmetrised."""
-    point = torch.arange(blocks.values.shape[1], device=blocks.values.device)
-    real = point < blocks.lengths[:, None]  # (b, n)
-    used = real[:, :, None] & real[:, None, :] & (point[:, None] != point)
+    used = pair_mask(blocks.lengths, blocks.values.shape[1])
     same = blocks.labels[:, :, None] == blocks.labels[:, None, :]
     return Rows(symmetric(blocks.values), used & same, used & ~same)
 
