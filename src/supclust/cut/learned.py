@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.boosting import Booster, train_booster
-from supclust.cut.counts import LabelledTree, labelled_merge_pairs
+from supclust.cut.counts import LabelledTree, best_threshold, labelled_merge_pairs
 from supclust.cut.partition import WeightedTree, maximise_f1
 from supclust.cut.rule import FEATURES, Rule, expected_shares, learned_merges, merge_features
-from supclust.cut.threshold import best_threshold
 from supclust.hac.tree import Floats, Ints, check_tree, children_of, cut_labels, joining_heights
 
 PARAMETERS = {

@@ -36,11 +36,10 @@ def read_document(path: Path, description: Any) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as problem:
         raise DataError(f"cannot be read as JSON ({problem})", path) from None
-    wrong = wrong_field(decoded(value), description)
-    if wrong:
+    document: dict[str, Any] = decoded(value)
+    if wrong := wrong_field(document, description):
         raise DataError(wrong, path)
-    checked: dict[str, Any] = decoded(value)
-    return checked
+    return document
 
 
 def wrong_field(value: Any, description: Any, name: str = "") -> str | None:

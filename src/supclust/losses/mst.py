@@ -50,9 +50,7 @@ def mst_loss(
         ties: of several nearest across points "one" has the gradient, or "every" one in full, as
             in the paper's time (see `explink_loss`).
         block_reduction: "sum" over blocks, or "none".
-        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
-            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
-            of two such points count nowhere.
+        unlabelled: the meaning of the label -1, as for `explink_loss`.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.

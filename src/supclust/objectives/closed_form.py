@@ -187,7 +187,7 @@ def logistic_score(pairs: LabelledPairs, l2: float = 1.0) -> LinearScore:
     """
     from sklearn.linear_model import LogisticRegression
 
-    mean, deviation = _moments(pairs)
+    mean, deviation = moments(pairs)
     if pairs.across.all() or not pairs.across.any():
         raise ValueError(
             "pairs within clusters and pairs across clusters are needed to tell them apart; "
@@ -208,7 +208,7 @@ def unit_score(score: LinearScore, pairs: LabelledPairs) -> LinearScore:
     return score._replace(weight=score.weight / spread, bias=score.bias / spread)
 
 
-def _moments(pairs: LabelledPairs) -> tuple[Matrix, Matrix]:
+def moments(pairs: LabelledPairs) -> tuple[Matrix, Matrix]:
     """Mean and standard deviation of every feature, 1 for a constant one."""
     mean = np.average(pairs.features, axis=0, weights=pairs.weight).astype(np.float64)
     squares = np.average((pairs.features - mean) ** 2, axis=0, weights=pairs.weight)

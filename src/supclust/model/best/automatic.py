@@ -41,7 +41,7 @@ ENCODER_EPOCHS, ENCODER_FOLDS, ENCODER_CLUSTERS = 60, 2, 50
 """A network is trained for the comparison, which takes longest; with fewer clusters it is not: from
 random values it has nothing to learn from."""
 
-Fit = Callable[[Sequence[DatasetSplit], Sequence[str], FitOptions], list[TrainedModel]]
+Fit = Callable[..., list[TrainedModel]]  # `supclust.model.fit.fit_splits`, which imports this
 
 
 @threadpool_limits.wrap(limits=1)  # folds are small: several threads spin-wait for each other
@@ -107,7 +107,7 @@ def _held_out(
             options, dissimilarity=name, recipe={**options.recipe, "max_epochs": epochs}
         )
         parts = [DatasetSplit(fold.fit, (), ()) for fold in folds]
-        models = fit(parts, feature_names, short)
+        models = fit(parts, feature_names, short, splits=range(len(parts)))
         return [
             [model.distances(block.features) for block in held_out]
             for model, held_out in zip(models, blocks, strict=True)
