@@ -85,7 +85,7 @@ def _wrong_in_object(
     return None
 
 
-def _wrong(name: str, wanted: str, value: Any) -> str:
+def _wrong(name: str, expected: str, value: Any) -> str:
     shown = ascii(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-    return f"{name or 'the content'} must be {wanted}; received {shown}"
+    return f"{name or 'the content'} must be {expected}; received {shown}"

@@ -100,8 +100,8 @@ def with_strangers(blocks: Blocks, strangers: Tensor) -> Blocks:
     """Blocks in which some points are of unknown clusters, none of the labelled ones.
 
     Each is a cluster of its own, so it takes part in no pure merge and competes with every labelled
-    cluster. The dissimilarity of two of them is +inf, "never alike": they may belong together, and
-    no term of a loss says anything about them.
+    cluster. The dissimilarity of two of them is +inf, "never alike": they may belong together, so
+    no term of a loss involves the pair.
 
     Args:
         blocks: a checked batch.

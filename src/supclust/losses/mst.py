@@ -48,7 +48,7 @@ def mst_loss(
         reduction: of the active terms of each kind, "sum" or "mean".
         lengths: points per block, (b,).
         ties: of several nearest across points "one" has the gradient, or "every" one in full, as
-            in the paper's time (see `explink_loss`).
+            for `explink_loss`.
         block_reduction: "sum" over blocks, or "none".
         unlabelled: the meaning of the label -1, as for `explink_loss`.
 

@@ -113,8 +113,8 @@ def best_loss(
         margin: mu.
         reduction: "sum" or "mean" of the active terms, within and across each.
         lengths: (b,) points per block.
-        ties: of several nearest points "one" has the gradient, or "every" one in full, as in the
-            paper's time (see `explink_loss`).
+        ties: of several nearest points "one" has the gradient, or "every" one in full, as for
+            `explink_loss`.
         block_reduction: "sum" over blocks, or "none".
         unlabelled: the meaning of the label -1, as for `explink_loss`.
 

@@ -77,8 +77,8 @@ def choose_dissimilarity(
     scores = {}
     for name in names:
         used = folds[:ENCODER_FOLDS] if name == "encoder" else folds
-        made = _held_out(name, used, feature_names, options, fit)
-        scores[name] = [_score(*each) for each in zip(made, used, strict=True)]
+        squares = _held_out(name, used, feature_names, options, fit)
+        scores[name] = [_score(*each) for each in zip(squares, used, strict=True)]
     ahead = {
         name: compare(scores[name], scores[names[0]][: len(scores[name])]) for name in names[1:]
     }

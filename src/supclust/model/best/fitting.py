@@ -1,4 +1,4 @@
-"""Models of splits by ``recipe=best``, and what their records say about the choice."""
+"""Models of splits by ``recipe=best``, with the choice in their records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from supclust.objectives.training.history import curves
 
 @dataclass(frozen=True)
 class BestFit:
-    """What `fit_best` returns for a split: weights, alpha, and what the record says about them."""
+    """What `fit_best` returns for a split: weights, alpha, and the record of the choice."""
 
     weights: Weights
     alpha: float
