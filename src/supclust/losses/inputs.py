@@ -130,6 +130,14 @@ def block_rows(blocks: Blocks) -> Rows:
     return Rows(symmetric(blocks.values), used & same, used & ~same)
 
 
+def labelled_rows(
+    dissimilarity: Tensor, labels: Labels, lengths: Tensor | None, unlabelled: Unlabelled
+) -> Rows:
+    """`block_rows` of the checked arguments of a loss."""
+    strangers = strangers_of(labels, unlabelled)
+    return block_rows(as_blocks(dissimilarity, labels, lengths, strangers=strangers))
+
+
 def anchored_rows(values: Tensor, anchors: Tensor, labels: Tensor) -> Rows:
     """(b, m, n) rows of the anchors.
 

@@ -12,10 +12,8 @@ from supclust.losses.inputs import (
     Labels,
     Rows,
     Unlabelled,
-    as_blocks,
-    block_rows,
+    labelled_rows,
     reduce_blocks,
-    strangers_of,
     symmetric,
 )
 from supclust.losses.pairs import nearest
@@ -63,9 +61,7 @@ def mst_loss(
     tensor(-7.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(
-        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
-    )
+    rows = labelled_rows(dissimilarity, labels, lengths, unlabelled)
     return reduce_blocks(mst_parts(rows, hinge, ties).total, block_reduction)
 
 

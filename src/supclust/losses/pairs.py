@@ -19,10 +19,8 @@ from supclust.losses.inputs import (
     Labels,
     Rows,
     Unlabelled,
-    as_blocks,
-    block_rows,
+    labelled_rows,
     reduce_blocks,
-    strangers_of,
 )
 
 
@@ -68,9 +66,7 @@ def all_pairs_loss(
     tensor(-5.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(
-        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
-    )
+    rows = labelled_rows(dissimilarity, labels, lengths, unlabelled)
     parts = all_pairs_parts(rows, hinge, within_weight=1.0 if count_both_orders else 0.5)
     return reduce_blocks(parts.total, block_reduction)
 
@@ -129,9 +125,7 @@ def best_loss(
     tensor(2.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(
-        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
-    )
+    rows = labelled_rows(dissimilarity, labels, lengths, unlabelled)
     return reduce_blocks(best_parts(rows, hinge, ties).total, block_reduction)
 
 
