@@ -19,7 +19,7 @@ import numpy as np
 from supclust.data import load_dataset
 from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.model.evaluate import evaluate
-from supclust.model.fit import FitOptions, fit_folds
+from supclust.model.fit import FitOptions, fit_splits
 
 FEW_BLOCKS = 20
 
@@ -31,7 +31,8 @@ def main(name: str, first: str, last: str) -> None:
         for number in range(int(first), int(last))
         for part in _parts(split_dataset(dataset, number, 0), number)
     ]
-    models = fit_folds(parts, dataset.feature_names, FitOptions(recipe_name="best"))
+    options, numbers = FitOptions(recipe_name="best"), range(len(parts))
+    models = fit_splits(parts, dataset.feature_names, options, splits=numbers)
     scores, expected = [], []
     for model, part in zip(models, parts, strict=True):
         found = evaluate(model, part, ["exp"], model.record["alpha"], cut="auto")["exp"]

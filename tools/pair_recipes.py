@@ -23,7 +23,7 @@ from supclust.data.splits import DatasetSplit, split_dataset
 from supclust.hac import linkages
 from supclust.metrics.purity import mean_purity, purity_from_merges
 from supclust.model.best.guard import smaller
-from supclust.model.best.starts import Fitted, logistic_start, square_of
+from supclust.model.best.starts import Fitted, square_of, start_with_alpha
 from supclust.model.best.training import FREE, TRAINED, WIDE, train_as
 from supclust.model.options import FitOptions
 from supclust.model.selection import guard_folds
@@ -55,7 +55,7 @@ def main(name: str, first: str, last: str) -> None:
 
 def _scores_of_splits(parts: Sequence[DatasetSplit]) -> list[dict[str, Scores]]:
     """Scores of every training on every fold of every split; all folds are trained together."""
-    starts = [logistic_start(part, 0) for part in parts]
+    starts = [start_with_alpha("logistic", part) for part in parts]
     units = [
         (i, smaller(fold))
         for i, part in enumerate(parts)

@@ -91,16 +91,16 @@ class Booster:
         """
         rows, paths = self._rows(X), self._paths
         points, weights = quadrature(paths)
-        made = np.zeros((len(rows), self.n_features + 1))
-        made[:, -1] = expected_score(self.trees, paths)
+        shapley = np.zeros((len(rows), self.n_features + 1))
+        shapley[:, -1] = expected_score(self.trees, paths)
 
         def part(start: int, stop: int) -> None:
             add_contributions(
-                rows[start:stop], self.trees, paths, points, weights, made[start:stop]
+                rows[start:stop], self.trees, paths, points, weights, shapley[start:stop]
             )
 
         over_parts(part, len(rows), None if len(rows) >= _FEW_EXPLAINED else 1)
-        return made
+        return shapley
 
     @cached_property
     def _paths(self) -> LeafPaths:

@@ -1,7 +1,7 @@
 """Shapley contributions of features to the score of boosted trees: exact path-dependent TreeSHAP.
 
-A leaf of value v lies behind k different features. For one of them, o says whether a row passes all
-its splits on the way to the leaf, and z is the share of training rows that do. The contribution of
+A leaf of value v lies below k different features. For one of them, o says whether a row passes all
+its splits on the path to the leaf, and z is the share of training rows that do. The contribution of
 feature i, averaged over all orders in which features become known, is an integral (Owen, 1972),
 
     v (o_i - z_i)  integral over t from 0 to 1 of  prod_{j != i} (t o_j + (1 - t) z_j),
@@ -26,14 +26,14 @@ Ints = NDArray[np.int64]
 
 
 class LeafPaths(NamedTuple):
-    """The way to every leaf.
+    """The path to every leaf.
 
     Attributes:
         starts: (leaves + 1,) where the features of each leaf start.
-        feature: different features on the way to each leaf.
-        share: of the training rows that pass all splits of the feature on the way.
+        feature: different features on the path to each leaf.
+        share: of the training rows that pass all splits of the feature on the path.
         step_starts: (leaves + 1,) where the splits of each leaf start.
-        node: splits on the way to each leaf.
+        node: splits on the path to each leaf.
         left: whether the leaf is on the left of the split.
         place: position of the split's feature among those of the leaf.
     """
@@ -48,7 +48,7 @@ class LeafPaths(NamedTuple):
 
 
 def leaf_paths(trees: Trees) -> LeafPaths:
-    """The way to every leaf of all trees."""
+    """The path to every leaf of all trees."""
     if not (trees.rows > 0).all():
         raise ValueError(
             "contributions need the number of training rows of every leaf (leaf_count); this "
@@ -59,23 +59,23 @@ def leaf_paths(trees: Trees) -> LeafPaths:
     for root in trees.root.tolist():
         waiting: list[tuple[int, list[tuple[int, bool]]]] = [(root, [])]
         while waiting:
-            node, way = waiting.pop()
+            node, path = waiting.pop()
             if node < 0:
-                steps[~node] = way
+                steps[~node] = path
                 continue
-            waiting.append((int(trees.left[node]), [*way, (node, True)]))
-            waiting.append((int(trees.right[node]), [*way, (node, False)]))
+            waiting.append((int(trees.left[node]), [*path, (node, True)]))
+            waiting.append((int(trees.right[node]), [*path, (node, False)]))
     starts, step_starts = [0], [0]
     features, shares, places = [], [], []
-    for way in steps:
+    for path in steps:
         share: dict[int, float] = {}
-        for node, left in way:
+        for node, left in path:
             child = int((trees.left if left else trees.right)[node])
             below = trees.rows[~child] if child < 0 else rows[child]
             feature = int(trees.feature[node])
             share[feature] = share.get(feature, 1.0) * float(below / rows[node])
         position = {feature: k for k, feature in enumerate(share)}
-        places += [position[int(trees.feature[node])] for node, _ in way]
+        places += [position[int(trees.feature[node])] for node, _ in path]
         features += list(share)
         shares += list(share.values())
         starts.append(len(features))
@@ -85,8 +85,8 @@ def leaf_paths(trees: Trees) -> LeafPaths:
         np.array(features, np.int64),
         np.array(shares, np.float64),
         np.array(step_starts),
-        np.array([node for way in steps for node, _ in way], np.int64),
-        np.array([left for way in steps for _, left in way], np.bool_),
+        np.array([node for path in steps for node, _ in path], np.int64),
+        np.array([left for path in steps for _, left in path], np.bool_),
         np.array(places, np.int64),
     )
 
@@ -107,7 +107,7 @@ def expected_score(trees: Trees, paths: LeafPaths) -> float:
 
 
 def quadrature(paths: LeafPaths) -> tuple[Floats, Floats]:
-    """Points in [0, 1] and weights that are exact for the longest way."""
+    """Points in [0, 1] and weights that are exact for the longest path."""
     longest = int(np.diff(paths.starts).max(initial=0))
     points, weights = np.polynomial.legendre.leggauss(max(1, (longest + 1) // 2))
     return (points + 1) / 2, weights / 2
@@ -124,7 +124,7 @@ def add_contributions(
 ) -> None:
     """Add the contributions of all leaves to ``out``, (n, d + 1), whose last column is left alone.
 
-    Complexity: O(n x leaves x k^2) for k features on the way to a leaf.
+    Complexity: O(n x leaves x k^2) for k features on the path to a leaf.
     """
     longest = 0
     for leaf in range(trees.value.size):

@@ -13,6 +13,7 @@ DEFAULT_CUTS: dict[str, CutName] = {"paper": "dev", "best": "threshold"}
 """By the name of the recipe that a model is trained with."""
 
 if TYPE_CHECKING:
+    from supclust.cut.counts import best_threshold as best_threshold
     from supclust.cut.gate import CutChoice as CutChoice
     from supclust.cut.gate import Fold as Fold
     from supclust.cut.gate import choose_cut as choose_cut
@@ -22,14 +23,13 @@ if TYPE_CHECKING:
     from supclust.cut.partition import best_partitions as best_partitions
     from supclust.cut.partition import ceiling as ceiling
     from supclust.cut.partition import ceilings as ceilings
-    from supclust.cut.threshold import best_threshold as best_threshold
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "counts": ["best_threshold"],
         "gate": ["CutChoice", "Fold", "choose_cut"],
         "learned": ["LearnedCut", "fit_learned_cut"],
         "partition": ["best_partition", "best_partitions", "ceiling", "ceilings"],
-        "threshold": ["best_threshold"],
     },
 )

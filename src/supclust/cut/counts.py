@@ -1,4 +1,4 @@
-"""Pairs that the merges of a tree join, where some points may be unlabelled strangers.
+"""Pairs that the merges of a tree join, and cuts scored by them, with unlabelled strangers.
 
 The label -1 marks a point that belongs to none of the labelled clusters and whose own cluster is
 unknown. Its pairs with labelled points are known to be wrong; each counts one half as a predicted
@@ -18,6 +18,7 @@ from supclust.hac.tree import Ints, check_tree, children_of, leaf_counts
 from supclust.kernels import kernel
 from supclust.metrics.pairwise import PairCounts, PairwiseScores, pair_counts, score_arrays
 from supclust.metrics.purity import MergePairs, merge_pairs
+from supclust.metrics.threshold import BestThreshold, best_of_curve, curve_from_merges
 
 UNLABELLED = -1
 LabelledTree: TypeAlias = tuple[ArrayLike, ArrayLike]
@@ -47,6 +48,29 @@ def labelled_merge_pairs(Z: ArrayLike, labels: ArrayLike) -> MergePairs:
     strangers = sizes - labelled
     mixed = labelled[left] * strangers[right] + strangers[left] * labelled[right]
     return pairs._replace(joined=labelled[left] * labelled[right] + mixed / 2)
+
+
+def has_pairs(trees: Sequence[LabelledTree]) -> bool:
+    """Whether any two points of a tree share a label."""
+    return any(labelled_merge_pairs(Z, labels).same_label.any() for Z, labels in trees)
+
+
+def best_threshold(trees: Sequence[LabelledTree]) -> BestThreshold:
+    """The one cut height with the best pairwise F1, pair counts pooled over all the trees.
+
+    As `supclust.metrics.best_threshold`, but a labelled point's whole predicted cluster counts: a
+    cut that is chosen among labelled points alone is too high where most points are strangers.
+
+    Args:
+        trees: (Z, labels) of each block; label -1: a stranger.
+
+    Complexity: O(N log N) for N points in all.
+
+    >>> best_threshold([([[0, 1, 1.0, 2], [2, 3, 3.0, 3]], [0, 0, -1])]).threshold
+    2.0
+    """
+    pairs = [labelled_merge_pairs(Z, labels) for Z, labels in trees]
+    return best_of_curve(curve_from_merges(pairs))
 
 
 def scores_of_cut(

@@ -14,9 +14,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from supclust.cut.counts import LabelledTree, labelled_merge_pairs, scores_of_cut
+from supclust.cut.counts import (
+    LabelledTree,
+    best_threshold,
+    has_pairs,
+    labelled_merge_pairs,
+    scores_of_cut,
+)
 from supclust.cut.learned import LearnedCut, fit_learned_cut
-from supclust.cut.threshold import best_threshold
 from supclust.hac.tree import Floats
 
 FOLDS = 5
@@ -66,7 +71,7 @@ def block_folds(trees: Sequence[LabelledTree], count: int = FOLDS) -> list[Fold]
         held = set(order[k::count])
         rest = [tree for i, tree in enumerate(trees) if i not in held]
         folds.append(Fold(rest, [trees[i] for i in sorted(held)]))
-    return [fold for fold in folds if _has_pairs(fold.fit) and _has_pairs(fold.held_out)]
+    return [fold for fold in folds if has_pairs(fold.fit) and has_pairs(fold.held_out)]
 
 
 def choose_cut(
@@ -82,7 +87,7 @@ def choose_cut(
     """
     folds = block_folds(trees) if folds is None else folds
     threshold = best_threshold(trees).threshold
-    learned = fit_learned_cut(trees, seed=seed) if _has_pairs(trees) else None
+    learned = fit_learned_cut(trees, seed=seed) if has_pairs(trees) else None
     if len(folds) < 2 or learned is None:
         return CutChoice("threshold", threshold, learned, {}, math.inf, len(folds))
     scores = cross_validate(folds, seed=seed)
@@ -107,7 +112,3 @@ def cross_validate(folds: Sequence[Fold], *, seed: int = 0) -> dict[str, Floats]
         for name, merges in applied.items():
             scores[name].append(scores_of_cut(pairs, merges).f1)
     return {name: np.array(values) for name, values in scores.items()}
-
-
-def _has_pairs(trees: Sequence[LabelledTree]) -> bool:
-    return any(labelled_merge_pairs(Z, labels).same_label.any() for Z, labels in trees)

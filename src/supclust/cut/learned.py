@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supclust.boosting import Booster, train_booster
-from supclust.cut.counts import LabelledTree, labelled_merge_pairs
+from supclust.cut.counts import LabelledTree, best_threshold, labelled_merge_pairs
 from supclust.cut.partition import WeightedTree, maximise_f1
 from supclust.cut.rule import FEATURES, Rule, expected_shares, learned_merges, merge_features
-from supclust.cut.threshold import best_threshold
 from supclust.hac.tree import Floats, Ints, check_tree, children_of, cut_labels, joining_heights
 
 PARAMETERS = {
@@ -125,7 +124,7 @@ def fit_learned_cut(trees: Sequence[LabelledTree], *, seed: int = 0) -> LearnedC
     pairs = [labelled_merge_pairs(Z, labels) for Z, labels in trees]
     joined = np.concatenate([one.joined for one in pairs]).astype(np.float64)
     shared = np.concatenate([one.same_label for one in pairs])
-    known = joined > 0  # a merge of strangers says nothing
+    known = joined > 0  # merges of strangers alone join no known pair
     if not shared.any():
         raise ValueError("a cut is learned from points that belong together; received none.")
     parts = [_parts(Z) for Z, _ in trees]

@@ -36,11 +36,10 @@ def read_document(path: Path, description: Any) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as problem:
         raise DataError(f"cannot be read as JSON ({problem})", path) from None
-    wrong = wrong_field(decoded(value), description)
-    if wrong:
+    document: dict[str, Any] = decoded(value)
+    if wrong := wrong_field(document, description):
         raise DataError(wrong, path)
-    checked: dict[str, Any] = decoded(value)
-    return checked
+    return document
 
 
 def wrong_field(value: Any, description: Any, name: str = "") -> str | None:
@@ -86,7 +85,7 @@ def _wrong_in_object(
     return None
 
 
-def _wrong(name: str, wanted: str, value: Any) -> str:
+def _wrong(name: str, expected: str, value: Any) -> str:
     shown = ascii(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-    return f"{name or 'the content'} must be {wanted}; received {shown}"
+    return f"{name or 'the content'} must be {expected}; received {shown}"

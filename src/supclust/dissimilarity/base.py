@@ -88,7 +88,7 @@ class Dissimilarity(nn.Module):
             split_of_block: (b,) which model scores the block, 0 to S-1. May be left out if S = 1.
             row_of_block: (b,) which entry of ``features`` the block is, so that splits share a
                 block without a copy. Default: block i is entry i.
-            anchors: (b, m) points whose rows are wanted, -1 is padding. Default: all.
+            anchors: (b, m) points whose rows are computed, -1 is padding. Default: all.
 
         Returns:
             (b, n, n), exactly symmetric with a zero diagonal; with ``anchors`` its rows, (b, m, n).

@@ -28,7 +28,7 @@ def pairwise_distances(points: Tensor, anchors: Tensor | None = None) -> Tensor:
 
     Args:
         points: (b, n, k) embedded points.
-        anchors: (b, m) points whose rows are wanted, -1 is padding. Default: all.
+        anchors: (b, m) points whose rows are computed, -1 is padding. Default: all.
 
     Returns:
         (b, n, n), exactly symmetric, zero on the diagonal; with ``anchors`` (b, m, n).

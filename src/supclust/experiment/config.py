@@ -12,9 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from supclust.cut import DEFAULT_CUTS, CutName
 from supclust.experiment.checks import check_config, splits_of, value_at
-from supclust.model.recipe import BEST, CLOSED_FORM, DEFAULTS
 from supclust.objectives import BASELINES, OBJECTIVES
-from supclust.objectives.recipe import Recipe
+from supclust.objectives.recipe import BEST, CLOSED_FORM, DEFAULTS, Recipe
 
 if TYPE_CHECKING:
     from supclust.data.block import Kind
@@ -279,7 +278,7 @@ def _recipe_name(config: Mapping[str, Any]) -> Literal["paper", "best"]:
 def _paper_value(key: str, *, _root_: DictConfig) -> Any:
     """``${paper:lr}``: the data set's setting in recipes.yaml, unless the objective has its own.
 
-    Under ``recipe=best``, where it is in force, that of `supclust.model.recipe.BEST`.
+    Under ``recipe=best``, where it is in force, that of `supclust.objectives.recipe.BEST`.
     """
     if _recipe_name(cast("Mapping[str, Any]", _root_)) == "best":
         return BEST["max_epochs" if key == "epochs" else key]

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from supclust.hac.cpu import dispatch
 from supclust.hac.cpu.dispatch import Tree, build_small, build_tree
-from supclust.hac.cpu.fill import Floats, fill_square, points_of
+from supclust.hac.cpu.fill import Floats, fill_square, points_of, square_of
 from supclust.hac.cpu.forest import grow
 from supclust.hac.family import alpha_of, is_weighted, overflows
 from supclust.hac.memory import require_memory, return_large_workspaces, workspace
 from supclust.hac.validation import as_floats, check_square
+
+_BYTES_PER_PAIR = 120  # with constraints: the edge three times, its record, heap and table
 
 
 def linkage(
@@ -61,9 +63,7 @@ def linkage(
     value = alpha_of(method, alpha)
     given = as_floats(dissimilarity)
     if must_link is not None or cannot_link is not None:
-        from supclust.hac.graph.complete import constrained_linkage
-
-        return constrained_linkage(given, value, must_link, cannot_link)
+        return _constrained(given, value, must_link, cannot_link)
     n = points_of(given.size) if given.ndim == 1 else len(given) if given.ndim == 2 else 0
     Z = np.empty((max(n - 1, 0), 4))
     fits = 1 < n <= dispatch.SMALL and given.shape in ((n, n), (n * (n - 1) // 2,))
@@ -121,6 +121,24 @@ def _length(k: int, block: Floats) -> int:
             "first, e.g. scipy.spatial.distance.pdist(X)."
         )
     return len(block)
+
+
+def _constrained(
+    given: Floats, alpha: float, must_link: ArrayLike | None, cannot_link: ArrayLike | None
+) -> NDArray[np.float64]:
+    """Z under constraints: the matrix or condensed vector is clustered as a complete graph."""
+    from supclust.hac.graph._graph_linkage import link
+
+    square = given
+    if given.ndim == 1:
+        one = points_of(given.size) == 1
+        square = np.zeros((1, 1)) if one else square_of(np.ascontiguousarray(given))
+    n = len(square)
+    require_memory(_BYTES_PER_PAIR * n * (n - 1) // 2, f"clustering {n:,} points with constraints")
+    checked = check_square(square, alpha)
+    first, second = (ends.astype(np.int32) for ends in np.triu_indices(n, 1))
+    f = checked.restore(checked.values[first, second]).astype(np.float64)
+    return link(first, second, f, n, alpha, "ignored", None, must_link, cannot_link).to_scipy()
 
 
 def _tree(given: Floats, alpha: float) -> Tree:

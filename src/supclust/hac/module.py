@@ -82,7 +82,7 @@ class ExpLinkHAC(nn.Module):
         Gradient: where the dissimilarities or alpha require it, heights are differentiable in both
         (see `merge_heights`); the topology never is.
         """
-        batch = as_batch(_real_tensor(dissimilarity))
+        batch = as_batch(dissimilarity)
         lengths = check_lengths(lengths, batch)
         alphas = alphas_of_blocks(self.alpha if alpha is None else _real_alpha(alpha), batch)
         tree = self._build(batch.detach(), lengths, alphas.detach())
@@ -113,20 +113,6 @@ class ExpLinkHAC(nn.Module):
             f"alpha={value:.4g} (nearest {nearest_linkage(value)}), "
             f"learn_alpha={learned}, kernel={self.kernel}"
         )
-
-
-def _real_tensor(dissimilarity: Any) -> Tensor:
-    if not isinstance(dissimilarity, Tensor):
-        raise ValueError(
-            f"dissimilarities must be a tensor; received {type(dissimilarity).__name__}. "
-            "Convert numbers with torch.as_tensor, or use supclust.linkage for NumPy arrays."
-        )
-    if dissimilarity.is_complex():
-        raise ValueError(
-            f"dissimilarities must be real numbers; received {dissimilarity.dtype}. "
-            "Take their .real or .abs() first."
-        )
-    return dissimilarity
 
 
 def _real_alpha(alpha: Any) -> Tensor:

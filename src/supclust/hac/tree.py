@@ -209,14 +209,10 @@ def _as_matrix(Z: ArrayLike) -> Floats:
     if tree.ndim != 2 or tree.shape[1] != 4:
         _refuse(
             "Z must have shape (n-1, 4)",
-            f"shape {_shape(Z)}",
+            f"shape {np.shape(Z)}",
             "pass the array of supclust.linkage; one point is the tree of shape (0, 4)",
         )
     return tree
-
-
-def _shape(array: Any) -> tuple[int, ...]:
-    return np.shape(array)
 
 
 def _refuse(requirement: str, received: str, repair: str) -> NoReturn:

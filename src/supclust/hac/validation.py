@@ -146,13 +146,18 @@ def _made_safe(matrix: Floats, result: NDArray[np.float64], alpha: float) -> Che
 
 
 def check_tensor(dissimilarity: object) -> None:
-    """Refuse what is not a torch tensor."""
+    """Refuse what is not a torch tensor of real numbers."""
     import torch
 
     if not isinstance(dissimilarity, torch.Tensor):
         raise ValueError(
             f"dissimilarities must be a torch tensor; received a {type(dissimilarity).__name__}. "
-            "Use torch.as_tensor(...)."
+            "Convert numbers with torch.as_tensor, or use supclust.linkage for NumPy arrays."
+        )
+    if dissimilarity.is_complex():
+        raise ValueError(
+            f"dissimilarities must be real numbers; received {dissimilarity.dtype}. "
+            "Take their .real or .abs() first."
         )
 
 
@@ -195,11 +200,7 @@ def check_batch(batch: Tensor, lengths: Tensor) -> None:
     """
     import torch
 
-    values = batch.detach()
-    point = torch.arange(batch.shape[1], device=batch.device)
-    real = point < lengths[:, None]
-    used = real[:, :, None] & real[:, None, :] & (point[:, None] != point)
-    values = values.masked_fill(~used, 0.0)
+    values = batch.detach().masked_fill(~pair_mask(lengths, batch.shape[1]), 0.0)
     magnitude = values.abs()
     scale = magnitude.masked_fill(magnitude.isinf(), 0.0).amax(dim=(1, 2))  # (b,)
     # inf - inf is NaN and fails the comparison, so equal infinities are excluded first.
@@ -219,6 +220,15 @@ def check_batch(batch: Tensor, lengths: Tensor) -> None:
             f"dissimilarities of {batch.dtype} must stay below {largest:.1e} in magnitude; "
             f"received up to {scale.max().item():g}. Pass float64, or divide them by a constant."
         )
+
+
+def pair_mask(lengths: Tensor, n: int) -> Tensor:
+    """(b, n, n) bool: pairs of two different points, both within their block's length."""
+    import torch
+
+    point = torch.arange(n, device=lengths.device)
+    real = point < lengths[:, None]  # (b, n)
+    return real[:, :, None] & real[:, None, :] & (point[:, None] != point)
 
 
 def check_lengths(lengths: Tensor | None, batch: Tensor) -> Tensor:

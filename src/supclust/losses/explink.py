@@ -78,7 +78,7 @@ def explink_loss(
             with torch on their device; "cpu" and "device" fix the choice.
         ties: where alpha is infinite and several pairs of points attain the minimum or maximum
             that is a linkage, "one" of them has its gradient, or "every" one has it in full, as
-            PyTorch's own minimum did before version 1.7, when the paper was made.
+            PyTorch's own minimum did before version 1.7, when the paper was written.
         block_reduction: "sum" over blocks, or "none" for one loss per block.
         unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
             cluster, not one of the labelled ones: it is across from all labelled points, and pairs

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from supclust.hac.validation import as_batch, check_batch, check_lengths
+from supclust.hac.validation import as_batch, check_batch, check_lengths, pair_mask
 from supclust.losses.hinge import check_choice
 
 Labels: TypeAlias = Tensor | Sequence[int]
@@ -100,8 +100,8 @@ def with_strangers(blocks: Blocks, strangers: Tensor) -> Blocks:
     """Blocks in which some points are of unknown clusters, none of the labelled ones.
 
     Each is a cluster of its own, so it takes part in no pure merge and competes with every labelled
-    cluster. The dissimilarity of two of them is +inf, "never alike": they may belong together, and
-    no term of a loss says anything about them.
+    cluster. The dissimilarity of two of them is +inf, "never alike": they may belong together, so
+    no term of a loss involves the pair.
 
     Args:
         blocks: a checked batch.
@@ -125,11 +125,17 @@ def symmetric(values: Tensor) -> Tensor:
 
 def block_rows(blocks: Blocks) -> Rows:
     """(b, n, n) rows of all points of each block, symmetrised."""
-    point = torch.arange(blocks.values.shape[1], device=blocks.values.device)
-    real = point < blocks.lengths[:, None]  # (b, n)
-    used = real[:, :, None] & real[:, None, :] & (point[:, None] != point)
+    used = pair_mask(blocks.lengths, blocks.values.shape[1])
     same = blocks.labels[:, :, None] == blocks.labels[:, None, :]
     return Rows(symmetric(blocks.values), used & same, used & ~same)
+
+
+def labelled_rows(
+    dissimilarity: Tensor, labels: Labels, lengths: Tensor | None, unlabelled: Unlabelled
+) -> Rows:
+    """`block_rows` of the checked arguments of a loss."""
+    strangers = strangers_of(labels, unlabelled)
+    return block_rows(as_blocks(dissimilarity, labels, lengths, strangers=strangers))
 
 
 def anchored_rows(values: Tensor, anchors: Tensor, labels: Tensor) -> Rows:

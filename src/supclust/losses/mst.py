@@ -12,10 +12,8 @@ from supclust.losses.inputs import (
     Labels,
     Rows,
     Unlabelled,
-    as_blocks,
-    block_rows,
+    labelled_rows,
     reduce_blocks,
-    strangers_of,
     symmetric,
 )
 from supclust.losses.pairs import nearest
@@ -48,11 +46,9 @@ def mst_loss(
         reduction: of the active terms of each kind, "sum" or "mean".
         lengths: points per block, (b,).
         ties: of several nearest across points "one" has the gradient, or "every" one in full, as
-            in the paper's time (see `explink_loss`).
+            for `explink_loss`.
         block_reduction: "sum" over blocks, or "none".
-        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
-            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
-            of two such points count nowhere.
+        unlabelled: the meaning of the label -1, as for `explink_loss`.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.
@@ -65,9 +61,7 @@ def mst_loss(
     tensor(-7.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(
-        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
-    )
+    rows = labelled_rows(dissimilarity, labels, lengths, unlabelled)
     return reduce_blocks(mst_parts(rows, hinge, ties).total, block_reduction)
 
 

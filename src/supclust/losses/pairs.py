@@ -19,10 +19,8 @@ from supclust.losses.inputs import (
     Labels,
     Rows,
     Unlabelled,
-    as_blocks,
-    block_rows,
+    labelled_rows,
     reduce_blocks,
-    strangers_of,
 )
 
 
@@ -56,9 +54,7 @@ def all_pairs_loss(
         count_both_orders: count a within pair in both orders, as the paper does on Faces (no
             difference to a mean).
         block_reduction: "sum" over blocks, or "none" for one loss per block.
-        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
-            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
-            of two such points count nowhere.
+        unlabelled: the meaning of the label -1, as for `explink_loss`.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses; (1,) for one matrix.
@@ -70,9 +66,7 @@ def all_pairs_loss(
     tensor(-5.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(
-        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
-    )
+    rows = labelled_rows(dissimilarity, labels, lengths, unlabelled)
     parts = all_pairs_parts(rows, hinge, within_weight=1.0 if count_both_orders else 0.5)
     return reduce_blocks(parts.total, block_reduction)
 
@@ -115,12 +109,10 @@ def best_loss(
         margin: mu.
         reduction: "sum" or "mean" of the active terms, within and across each.
         lengths: (b,) points per block.
-        ties: of several nearest points "one" has the gradient, or "every" one in full, as in the
-            paper's time (see `explink_loss`).
+        ties: of several nearest points "one" has the gradient, or "every" one in full, as for
+            `explink_loss`.
         block_reduction: "sum" over blocks, or "none".
-        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
-            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
-            of two such points count nowhere.
+        unlabelled: the meaning of the label -1, as for `explink_loss`.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.
@@ -133,9 +125,7 @@ def best_loss(
     tensor(2.)
     """
     hinge = choose_hinge(threshold, margin, reduction)
-    rows = block_rows(
-        as_blocks(dissimilarity, labels, lengths, strangers=strangers_of(labels, unlabelled))
-    )
+    rows = labelled_rows(dissimilarity, labels, lengths, unlabelled)
     return reduce_blocks(best_parts(rows, hinge, ties).total, block_reduction)
 
 

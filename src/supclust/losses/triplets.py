@@ -55,9 +55,7 @@ def triplet_loss(
         triplets: (t, 3), or (b, t, 3) for a batch, to use instead of drawing; rows of -1 are
             padding.
         block_reduction: "sum" over blocks, or "none" for one loss per block.
-        unlabelled: what the label -1 means: a "cluster" like any other; or a point of some "other"
-            cluster, not one of the labelled ones: it is across from all labelled points, and pairs
-            of two such points count nowhere.
+        unlabelled: the meaning of the label -1, as for `explink_loss`.
 
     Returns:
         0-dim sum of the blocks' losses, or (b,) losses.

@@ -184,11 +184,11 @@ def block_features(
         names: of the d features.
     """
     d, shape = len(names), features.shape
-    wanted = f"(n, {d})" if kind == "vectors" else f"(n, n, {d}) or (n (n - 1) / 2, {d})"
+    expected = f"(n, {d})" if kind == "vectors" else f"(n, n, {d}) or (n (n - 1) / 2, {d})"
     square = kind == "pairs" and len(shape) == 3 and shape[0] == shape[1]
     if not (len(shape) == 2 or square) or shape[-1] != d:
         raise ValueError(
-            f"features of a block must have shape {wanted} for this model of {kind}; "
+            f"features of a block must have shape {expected} for this model of {kind}; "
             f"received {shape}. Its features are {', '.join(names[:8])}"
             f"{', ...' if d > 8 else ''}."
         )
@@ -263,15 +263,15 @@ def _wrong_in_comparisons(comparisons: list[Any], spec: Mapping[str, Any]) -> st
     if spec["kind"] != "pairs":
         return f"records.comparisons are of pairs; received a model of {spec['kind']}"
     try:
-        made = RecordComparisons.from_json(comparisons)
+        parsed = RecordComparisons.from_json(comparisons)
     except (ValueError, KeyError, TypeError) as problem:
         return f"records.comparisons: {problem}"
-    if len(made.kinds) != len(made.comparisons):
+    if len(parsed.kinds) != len(parsed.comparisons):
         return "records.comparisons must name every column once; received one twice"
-    if len(made.feature_names) != spec["d"]:
+    if len(parsed.feature_names) != spec["d"]:
         return (
             f"records.comparisons must make the {spec['d']} features of the weights; received "
-            f"{len(made.feature_names)}"
+            f"{len(parsed.feature_names)}"
         )
     return None
 

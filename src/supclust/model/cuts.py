@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.cut import CUT_NAMES, CutName, best_threshold, ceilings
-from supclust.cut.counts import UNLABELLED, labelled_merge_pairs, scores_of_cut
+from supclust.cut.counts import UNLABELLED, has_pairs, labelled_merge_pairs, scores_of_cut
 from supclust.data.block import Block
 from supclust.hac import linkages
 from supclust.hac.tree import Floats, Ints
@@ -81,7 +81,7 @@ def cut_of(
     facts: dict[str, Any] = {"asked": name, "chosen": name}
     if name == "dev":
         return ModelCut(best_threshold(held_out).threshold, None, facts)
-    if name == "threshold" or not _have_pairs(everything):
+    if name == "threshold" or not has_pairs(everything):
         facts["chosen"] = "threshold"
         return ModelCut(best_threshold(everything).threshold, None, facts)
     from supclust.cut import choose_cut, fit_learned_cut
@@ -128,7 +128,7 @@ def cluster_folds(
         )
         square = model.distances(np.concatenate([block.features for block in blocks]))
         folds += _halves(square, labels, alpha, np.random.default_rng([seed, HALVINGS]))
-    return [fold for fold in folds if _have_pairs(fold.fit) and _have_pairs(fold.held_out)]
+    return [fold for fold in folds if has_pairs(fold.fit) and has_pairs(fold.held_out)]
 
 
 def scores(trees: Sequence[ScoredTree], cut: ModelCut) -> dict[str, float | None]:
@@ -175,7 +175,3 @@ def _tree(model: TrainedModel, block: Block, alpha: float) -> Floats:
 
 def _pairs_of(trees: Sequence[ScoredTree]) -> list[tuple[Floats, Ints]]:
     return [(one.tree, one.labels) for one in trees]
-
-
-def _have_pairs(trees: Sequence[Any]) -> bool:
-    return any(labelled_merge_pairs(Z, labels).same_label.any() for Z, labels in trees)

@@ -7,7 +7,7 @@ chooses its linkage and cut. The same blocks, settings and seed give the same nu
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,6 @@ import pytorch_lightning as pl
 
 from supclust.cut import DEFAULT_CUTS
 from supclust.data.block import Block
-from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.hac.family import alpha_of
 from supclust.model.evaluate import choose_cut, spread
@@ -26,13 +25,13 @@ from supclust.model.options import (
     build_objective,
     closed_form_start,
     linkage_and_alpha,
+    make_data,
     spec_of_options,
-    step_unit,
 )
-from supclust.model.recipe import AUTO_MARGIN, complete_recipe, starting_distance
 from supclust.model.spec import in_precision, set_weights, spec_of_name
 from supclust.model.trained import TrainedModel
 from supclust.objectives import Baseline, Objective, fit_alpha, quiet_trainer
+from supclust.objectives.recipe import AUTO_MARGIN, complete_recipe, starting_distance
 from supclust.objectives.training.history import curves
 
 
@@ -84,7 +83,7 @@ def fit_splits(
             for fit, split in zip(fits, splits, strict=True)
         ]
     objective, settings = build_objective(options, parts, splits)
-    data = _data(objective, settings, parts, options)
+    data = make_data(objective, settings, parts, options)
     trainer = trainer or make_trainer(options, settings["max_epochs"])
     start = time.perf_counter()
     trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
@@ -127,7 +126,7 @@ def fit_alphas(
     objective, settings = build_objective(options, parts, splits)
     set_weights(objective.dissimilarity, [model.weights for model in models])
     objective.eval().requires_grad_(False)
-    data = _data(objective, settings, parts, options)
+    data = make_data(objective, settings, parts, options)
     trainer = trainer or make_trainer(options, settings["max_epochs"])
     alphas = fit_alpha(objective, data, 1, trainer=trainer, ckpt_path=ckpt_path)
     return [float(alpha) for alpha in alphas.cpu()]
@@ -166,7 +165,7 @@ def fit_model(
     if best and options.dissimilarity == "auto":
         from supclust.model.best.automatic import choose_dissimilarity
 
-        name, facts = choose_dissimilarity(train, dev, feature_names, options, fit_folds)
+        name, facts = choose_dissimilarity(train, dev, feature_names, options, fit_splits)
         options, choice = replace(options, dissimilarity=name), {"dissimilarity_choice": facts}
         best = closed_form_start(options, kind, d) is not None
     settings = complete_recipe(kind, options.recipe, "best" if best else "paper")
@@ -196,13 +195,6 @@ def fit_model(
     cut = options.cut or DEFAULT_CUTS["best" if best else "paper"]
     model = choose_cut(model, train, dev, cut, seed=options.seed)
     return replace(model, record={**model.record, "spread": spread(model, dev or train)})
-
-
-def fit_folds(
-    parts: Sequence[DatasetSplit], feature_names: Sequence[str], options: FitOptions
-) -> list[TrainedModel]:
-    """`fit_splits` of parts that are no numbered splits."""
-    return fit_splits(parts, feature_names, options, splits=range(len(parts)))
 
 
 def _computed(
@@ -251,18 +243,3 @@ def _check(train: Sequence[Block], feature_names: Sequence[str]) -> None:
 def _sizes(blocks: Sequence[Block]) -> dict[str, int]:
     n, clusters = sum(block.n for block in blocks), sum(block.n_clusters for block in blocks)
     return {"blocks": len(blocks), "points": n, "clusters": clusters}
-
-
-def _data(
-    objective: Objective,
-    settings: Mapping[str, Any],
-    parts: Sequence[DatasetSplit],
-    options: FitOptions,
-) -> BlockDataModule:
-    return BlockDataModule(
-        parts,
-        objective.splits,
-        seed=options.seed,
-        step_unit=step_unit(objective, settings),
-        dtype=options.dtype,
-    )

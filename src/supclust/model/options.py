@@ -13,12 +13,11 @@ from torch import nn
 
 from supclust.cut import CutName
 from supclust.data.block import Kind
-from supclust.data.datamodule import StepUnit
+from supclust.data.datamodule import BlockDataModule, StepUnit
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity import Dissimilarity
 from supclust.hac.family import METHODS, check_alpha
 from supclust.hac.module import ExpLinkHAC
-from supclust.model.recipe import CLOSED_FORM, complete_recipe, make_recipe, starting_distance
 from supclust.model.spec import (
     build_class,
     build_module,
@@ -27,6 +26,7 @@ from supclust.model.spec import (
     spec_of_name,
 )
 from supclust.objectives import OBJECTIVES, Baseline, Objective, objective_class
+from supclust.objectives.recipe import CLOSED_FORM, complete_recipe, make_recipe, starting_distance
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FitOptions:
         dissimilarity: name; class with some arguments, as ``partial(Encoder, width=20)``;
             `Dissimilarity` of one model; or a network that embeds points.
         recipe: settings that differ from the defaults for the kind of data
-            (`supclust.model.recipe`), ``max_epochs`` and ``step_unit`` among them.
+            (`supclust.objectives.recipe`), ``max_epochs`` and ``step_unit`` among them.
         recipe_name: ``paper``: trained from random values. ``best``: `supclust.model.best`, where
             objective and dissimilarity have a start in closed form; else as ``paper``.
         seed: of initial values, order of steps and sampling.
@@ -121,6 +121,19 @@ def step_unit(objective: Objective, settings: Mapping[str, Any]) -> StepUnit:
     """What one step is about: clusters only where the objective takes such steps."""
     unit: StepUnit = settings["step_unit"]
     return "block" if unit == "cluster" and not objective.takes_cluster_steps else unit
+
+
+def make_data(
+    objective: Objective,
+    settings: Mapping[str, Any],
+    parts: Sequence[DatasetSplit],
+    options: FitOptions,
+) -> BlockDataModule:
+    """The blocks of every split, in the steps that the objective takes."""
+    unit = step_unit(objective, settings)
+    return BlockDataModule(
+        parts, objective.splits, seed=options.seed, step_unit=unit, dtype=options.dtype
+    )
 
 
 def closed_form_start(options: FitOptions, kind: Kind, d: int) -> str | None:

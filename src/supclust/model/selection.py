@@ -48,6 +48,11 @@ class Grid(NamedTuple):
         """(15,) what choices maximise, smoothed over neighbouring alphas."""
         return smoothed(np.nan_to_num(self.purity) + self.f1 / 2)
 
+    @property
+    def best_alpha(self) -> float:
+        """The alpha of `ALPHAS` with the largest total."""
+        return ALPHAS[int(np.argmax(self.total))]
+
 
 def score_grid(squares: Squares, labels: Sequence[NDArray[np.int64]], unit: float) -> Grid:
     """Score the trees of blocks under every alpha.
@@ -57,21 +62,24 @@ def score_grid(squares: Squares, labels: Sequence[NDArray[np.int64]], unit: floa
         labels: true clusters of every block, -1 for strangers.
         unit: of the dissimilarities.
     """
-    purity, f1 = [], []
-    for alpha in ALPHAS:
-        trees = linkages(squares, "exp", alpha=alpha / unit)
-        merges = [labelled_merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
-        purity.append(mean_purity(map(purity_from_merges, merges)).mean)
-        f1.append(best_of_curve(curve_from_merges(merges)).f1)
-    return Grid(np.array(purity), np.array(f1))
+    scores = [_purity_and_f1(squares, labels, alpha / unit) for alpha in ALPHAS]
+    return Grid(*(np.array(column) for column in zip(*scores, strict=True)))
 
 
 def score_trees(squares: Squares, labels: Sequence[NDArray[np.int64]], alpha: float) -> float:
     """Purity plus half of the best F1 of blocks under one alpha."""
+    purity, f1 = _purity_and_f1(squares, labels, alpha)
+    return float(np.nan_to_num(purity)) + f1 / 2
+
+
+def _purity_and_f1(
+    squares: Squares, labels: Sequence[NDArray[np.int64]], alpha: float
+) -> tuple[float, float]:
+    """Mean purity of the trees of blocks, and the pooled F1 of their best cut."""
     trees = linkages(squares, "exp", alpha=alpha)
     merges = [labelled_merge_pairs(Z, true) for Z, true in zip(trees, labels, strict=True)]
     purity = mean_purity(map(purity_from_merges, merges)).mean
-    return float(np.nan_to_num(purity)) + best_of_curve(curve_from_merges(merges)).f1 / 2
+    return purity, best_of_curve(curve_from_merges(merges)).f1
 
 
 def smoothed(values: Floats) -> Floats:
@@ -103,7 +111,7 @@ def choose_alpha(
     squares = [distances(block) for block in blocks]
     unit = unit_of(squares, model.kind)
     grid = score_grid(squares, [block.known_labels for block in blocks], unit)
-    return ALPHAS[int(np.argmax(grid.total))] / unit
+    return grid.best_alpha / unit
 
 
 def unit_of(squares: Squares, kind: str) -> float:

@@ -73,8 +73,8 @@ def build_module(
     if name == "encoder":
         from supclust.dissimilarity.encoder import perceptron
 
-        made = chosen(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
-        return cast("Dissimilarity", made)
+        module = chosen(lambda: perceptron(spec["widths"]), splits=splits, seed=seed)
+        return cast("Dissimilarity", module)
     make = partial(chosen, **spec.get("arguments", {}))
     return build_class(make, spec["kind"], spec["d"], splits, seed)
 
@@ -121,20 +121,20 @@ def spec_of_module(dissimilarity: Dissimilarity, kind: Kind, d: int) -> dict[str
         kind: of the features it works on.
         d: their number.
     """
-    made, spec = type(dissimilarity), {"kind": kind, "d": int(d)}
-    if made.name == "encoder" and is_registered(dissimilarity):
+    cls, spec = type(dissimilarity), {"kind": kind, "d": int(d)}
+    if cls.name == "encoder" and is_registered(dissimilarity):
         widths = _widths(cast("Encoder", dissimilarity).form)
         if widths is not None:
             return {"name": "encoder", **spec, "widths": widths}
-    elif made.name in ("mahalanobis", "linear") and is_registered(dissimilarity):
-        return {"name": made.name, **spec}
-    return {"name": CUSTOM, **spec, "class": f"{made.__module__}.{made.__qualname__}"}
+    elif cls.name in ("mahalanobis", "linear") and is_registered(dissimilarity):
+        return {"name": cls.name, **spec}
+    return {"name": CUSTOM, **spec, "class": f"{cls.__module__}.{cls.__qualname__}"}
 
 
 def is_registered(dissimilarity: Dissimilarity) -> bool:
     """Whether the class of a module is the one that its name is registered for."""
-    made = type(dissimilarity)
-    return made.name in DISSIMILARITIES and DISSIMILARITIES.load(made.name) is made
+    cls = type(dissimilarity)
+    return cls.name in DISSIMILARITIES and DISSIMILARITIES.load(cls.name) is cls
 
 
 def _widths(network: nn.Module) -> list[int] | None:

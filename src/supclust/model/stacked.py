@@ -7,7 +7,6 @@ not seen the block (out of fold by block). Nothing here imports torch.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -19,8 +18,15 @@ from numpy.typing import NDArray
 
 from supclust.boosting import Booster
 from supclust.data.block import Block, Kind
+from supclust.hac.cpu.fill import points_of
 from supclust.objectives.baselines import Weights, boosted_pairs
-from supclust.objectives.closed_form import LinearScore, labelled_pairs, pair_features, unit_score
+from supclust.objectives.closed_form import (
+    LinearScore,
+    labelled_pairs,
+    moments,
+    pair_features,
+    unit_score,
+)
 
 if TYPE_CHECKING:
     from supclust.model.trained import TrainedModel
@@ -106,11 +112,8 @@ def with_logit(block: Block, logits: NDArray[np.floating]) -> Block:
 def logit_score(blocks: Sequence[Block]) -> LinearScore:
     """The start of the linear stage: the last feature alone, with standard deviation 1."""
     pairs = labelled_pairs(blocks)
-    d = pairs.features.shape[1]
-    mean = np.average(pairs.features, axis=0, weights=pairs.weight).astype(np.float64)
-    spread = np.average((pairs.features - mean) ** 2, axis=0, weights=pairs.weight) ** 0.5
-    deviation = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(mean)), spread, 1.0)
-    weight = np.zeros(d)
+    mean, deviation = moments(pairs)
+    weight = np.zeros(pairs.features.shape[1])
     weight[-1] = deviation[-1]
     return unit_score(LinearScore(weight, float(mean[-1]), mean, deviation), pairs)
 
@@ -153,7 +156,7 @@ def stacked_distances(
         i, j = np.triu_indices(len(features), 1)
         n, features = len(features), np.abs(features[i] - features[j])
     else:
-        n = (1 + math.isqrt(1 + 8 * len(features))) // 2
+        n = points_of(len(features))
     if n < 2:
         return np.zeros((n, n), weights["average_weight"].dtype)
     return np.asarray(squareform(stacked_scores(weights, features), checks=False))

@@ -1,6 +1,6 @@
 """Dissimilarities that are computed from labelled blocks without gradient steps.
 
-Points: linear maps made of the within-cluster covariance. Pairs: logistic regression.
+Points: linear maps from the within-cluster covariance. Pairs: logistic regression.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PAIRS = 1_000_000  # pairs that a regression reads; of more, a sample
 
 
 class Scatter(NamedTuple):
-    """What closed-form maps are made of."""
+    """Statistics that closed-form maps are computed from."""
 
     within: Matrix
     """(d, d) covariance of the points around the mean of their cluster."""
@@ -39,7 +39,7 @@ def scatter_of(blocks: Sequence[Block]) -> Scatter:
         sums = np.zeros((len(sizes), block.d))
         np.add.at(sums, block.labels, points)
         centres = sums / sizes[:, None]
-        # A point alone in its cluster says nothing about the spread of a cluster.
+        # Singletons carry no information about the spread within clusters.
         residuals.append((points - centres[block.labels])[sizes[block.labels] > 1])
         if block.strangers is not None:  # they are not clusters
             centres = centres[np.unique(block.labels[~block.strangers])]
@@ -137,8 +137,8 @@ def pair_features(block: Block) -> NDArray[np.floating]:
 def labelled_pairs(blocks: Sequence[Block], limit: int = _PAIRS) -> LabelledPairs:
     """Every pair of every block, or a sample that stands for them.
 
-    Pairs within clusters are few and say most, so they are kept as far as they fill half of the
-    limit; of the others every k-th is kept and stands for k.
+    Pairs within clusters are few and the most informative, so they are kept as far as they fill
+    half of the limit; of the others every k-th is kept and stands for k.
 
     Args:
         blocks: with labels.
@@ -187,7 +187,7 @@ def logistic_score(pairs: LabelledPairs, l2: float = 1.0) -> LinearScore:
     """
     from sklearn.linear_model import LogisticRegression
 
-    mean, deviation = _moments(pairs)
+    mean, deviation = moments(pairs)
     if pairs.across.all() or not pairs.across.any():
         raise ValueError(
             "pairs within clusters and pairs across clusters are needed to tell them apart; "
@@ -208,7 +208,7 @@ def unit_score(score: LinearScore, pairs: LabelledPairs) -> LinearScore:
     return score._replace(weight=score.weight / spread, bias=score.bias / spread)
 
 
-def _moments(pairs: LabelledPairs) -> tuple[Matrix, Matrix]:
+def moments(pairs: LabelledPairs) -> tuple[Matrix, Matrix]:
     """Mean and standard deviation of every feature, 1 for a constant one."""
     mean = np.average(pairs.features, axis=0, weights=pairs.weight).astype(np.float64)
     squares = np.average((pairs.features - mean) ** 2, axis=0, weights=pairs.weight)

@@ -18,7 +18,7 @@ class MST(Objective):
     """Edges of each ground-truth cluster's spanning tree down, nearest across points up (Eq. 2)."""
 
     name: ClassVar[str] = "mst"
-    alpha_fixed: ClassVar[float] = -math.inf  # made for single linkage
+    alpha_fixed: ClassVar[float] = -math.inf  # the loss is that of single linkage
     takes_cluster_steps: ClassVar[bool] = True
 
     def block_losses(self, dissimilarity: Tensor, batch: BlockBatch) -> LossParts:

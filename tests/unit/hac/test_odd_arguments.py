@@ -81,7 +81,7 @@ def test_a_random_tree_takes_numpy_integers() -> None:
 @pytest.mark.parametrize("given", [D.numpy(), D.tolist(), None, 3.0], ids=lambda x: str(type(x)))
 def test_the_module_takes_tensors_only(given: Any) -> None:
     kind = type(given).__name__
-    with pytest.raises(ValueError, match=f"must be a tensor; received {kind}.*torch.as_tensor"):
+    with pytest.raises(ValueError, match=f"must be a torch tensor; received a {kind}.*as_tensor"):
         ExpLinkHAC(0.0)(given)
 
 

@@ -17,11 +17,11 @@ from supclust.model.best.starts import Start
 from supclust.model.best.training import FREE, TRAINED, WIDE, ways_of_training
 from supclust.model.evaluate import evaluate
 from supclust.model.fit import FitOptions, fit_model, fit_splits
-from supclust.model.recipe import BEST as BESTS
-from supclust.model.recipe import DEFAULTS
 from supclust.model.selection import Comparison, Fold, compare, deal, guard_folds, halvings, pooled
 from supclust.model.trained import TrainedModel
 from supclust.objectives.closed_form import closed_form_maps
+from supclust.objectives.recipe import BEST as BESTS
+from supclust.objectives.recipe import DEFAULTS
 from training_blocks import block_of, overlapping_parts, pair_block, vector_block
 
 NAMES = tuple("abcd")

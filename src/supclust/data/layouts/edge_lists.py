@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
+from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable, integers_of, numbers_of, suffix_of
 from supclust.hac.graph.arrange import (
     LARGEST_OF,
@@ -87,7 +88,7 @@ def read_edges(
     second: list[Any] = []
     values: list[Floats] = []
     row = 0
-    for a, b, number in _batches(table, id_a, id_b, column, integers):
+    for a, b, number in _columns(table, [id_a, id_b], integers, column):
         for name, ids in ((id_a, a), (id_b, b)):
             _refuse_missing(ids, name, "every edge needs two ids", table, row)
         numbers = numbers_of(number)
@@ -151,31 +152,21 @@ def _holds_integers(table: RecordTable, column: str) -> bool:
     return bool(pa.types.is_integer(pq.read_schema(table.path).field(column).type))
 
 
-def _columns(table: RecordTable, names: list[str], integers: bool) -> Iterator[list[Any]]:
+def _columns(
+    table: RecordTable, ids: list[str], integers: bool, value: str | None = None
+) -> Iterator[list[Any]]:
+    """Columns of ids and, last, of values, a batch of rows at a time."""
     import pyarrow as pa
 
+    values = [] if value is None else [value]
     if integers:
-        for batch in table.raw_batches(names):
-            yield [batch.column(name).cast(pa.int64()) for name in names]
+        for batch in table.raw_batches([*ids, *values]):
+            numbers = [batch.column(name).cast(pa.float64(), safe=False) for name in values]
+            yield [*(batch.column(name).cast(pa.int64()) for name in ids), *numbers]
     else:
-        for batch in table.batches(dict.fromkeys(names, "text")):
-            yield [batch.column(name) for name in names]
-
-
-def _batches(
-    table: RecordTable, id_a: str, id_b: str, column: str, integers: bool
-) -> Iterator[tuple[Any, Any, Any]]:
-    """Both ids and the value, a batch of rows at a time."""
-    import pyarrow as pa
-
-    table.require(id_a, id_b, column)
-    if integers:
-        for batch in table.raw_batches([id_a, id_b, column]):
-            value = batch.column(column).cast(pa.float64(), safe=False)
-            yield batch.column(id_a).cast(pa.int64()), batch.column(id_b).cast(pa.int64()), value
-    else:
-        for batch in table.batches({id_a: "text", id_b: "text", column: "number"}):
-            yield batch.column(id_a), batch.column(id_b), batch.column(column)
+        kinds: dict[str, Kind] = {**dict.fromkeys(ids, "text"), **dict.fromkeys(values, "number")}
+        for batch in table.batches(kinds):
+            yield [batch.column(name) for name in (*ids, *values)]
 
 
 def _encode(parts: list[Any], last: int) -> tuple[Any, Nodes]:
@@ -211,10 +202,10 @@ def _refuse_bad(numbers: Floats, probability: bool, column: str, path: Path, row
         bad = ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
         first = int(np.argmax(bad))
-        wanted = "between 0 and 1" if probability else "numbers or inf"
+        expected = "between 0 and 1" if probability else "numbers or inf"
         what = "nothing" if np.isnan(numbers[first]) else f"{numbers[first]:g}"
         raise DataError(
-            f"column {column!r} must hold {wanted}; received {what} in edge {row + first + 1}. "
+            f"column {column!r} must hold {expected}; received {what} in edge {row + first + 1}. "
             "Correct or remove that row",
             path,
         )

@@ -45,8 +45,8 @@ class LinkPairs:
         Raises:
             DataError: an id is not among them.
         """
-        wanted = {id for pair in self.pairs for id in pair}
-        number = {str(id): k for k, id in enumerate(ids) if str(id) in wanted}
+        linked = {id for pair in self.pairs for id in pair}
+        number = {str(id): k for k, id in enumerate(ids) if str(id) in linked}
         unknown = next((id for pair in self.pairs for id in pair if id not in number), None)
         if unknown is not None:
             raise DataError(

@@ -135,11 +135,11 @@ def vector_dataset(
     ids = [str(i) for i in range(len(points))] if ids is None else ids
     groups = [name] * len(points) if blocks is None else blocks
     codes, block_names = encode_labels(groups)
-    made = []
+    grouped = []
     for code, block_name in enumerate(block_names):
         rows = np.flatnonzero(codes == code).tolist()
         local, clusters, strangers = encode_known([labels[row] for row in rows])
-        made.append(
+        grouped.append(
             Block(
                 block_name,
                 tuple(ids[row] for row in rows),
@@ -154,10 +154,10 @@ def vector_dataset(
         name=name,
         kind="vectors",
         source=source,
-        blocks=tuple(made),
+        blocks=tuple(grouped),
         feature_names=tuple(feature_names or (f"x{i + 1}" for i in range(points.shape[1]))),
         notes=notes,
-        unit="cluster" if len(made) == 1 else "block",
+        unit="cluster" if len(grouped) == 1 else "block",
     )
 
 

@@ -190,8 +190,8 @@ def _compare(
     if trait.compare in ("same", "differ"):
         value = _draw_values(trait, labels, rank, rng)
         equal = value[a] == value[b]
-        wanted = equal if trait.compare == "same" else ~equal
-        return np.asarray((wanted & (value[a] >= 0) & (value[b] >= 0)).astype(np.float32))
+        agrees = equal if trait.compare == "same" else ~equal
+        return np.asarray((agrees & (value[a] >= 0) & (value[b] >= 0)).astype(np.float32))
     if trait.compare in ("shared", "any"):
         owned = _draw_items(trait, labels, rank, rng)
         common: Column = (owned @ owned.T)[a, b].astype(np.float32)

@@ -15,6 +15,7 @@ from supclust.hac.dendrogram import Dendrogram
 from supclust.hac.device.boruvka import spanning_edges
 from supclust.hac.device.merge_buffer import Merges, row_minima, sort_merges
 from supclust.hac.family import infinite_above, infinity_stand_in, merge_log_sums
+from supclust.hac.validation import pair_mask
 
 INF = float("inf")
 
@@ -64,10 +65,7 @@ def _without_infinities(D: Tensor, lengths: Tensor, alphas: Tensor) -> tuple[Ten
     An infinite dissimilarity becomes a finite stand-in; where that does not fit float32 the copy is
     float64.
     """
-    n = D.shape[1]
-    point = torch.arange(n, device=D.device)
-    real = point < lengths[:, None]  # (b, n)
-    unused = ~(real[:, :, None] & real[:, None, :]) | (point[:, None] == point)
+    unused = ~pair_mask(lengths, D.shape[1])
     # Halves first: two values near the largest float must not overflow in their sum.
     matrix = 0.5 * D + 0.5 * D.mT
     never = matrix.isinf() & ~unused

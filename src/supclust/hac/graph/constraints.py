@@ -52,7 +52,7 @@ def merged_groups(
         cannot: (l, 2) pairs.
         n: Number of nodes.
         name_of: What a message calls a node.
-        remedy: What a message says to do.
+        remedy: How to fix it, for the message.
 
     Raises:
         ValueError: a cannot-link joins nodes of one group; it shows the shortest chain.

@@ -71,13 +71,13 @@ class Forest:
                 f"heights must be one number or a list of numbers; received {heights!r}. "
                 "Pass e.g. 0.5 or [0.3, 0.5]."
             )
-        wanted = cuts.reshape(-1)
-        labels = np.empty((len(wanted), self.n), np.int64)
+        levels = cuts.reshape(-1)
+        labels = np.empty((len(levels), self.n), np.int64)
         order = np.argsort(self.heights, kind="stable")
-        stops = np.searchsorted(self.heights[order], wanted, side="right")
+        stops = np.searchsorted(self.heights[order], levels, side="right")
         parent = np.arange(self.n, dtype=np.int32)
         done = 0
-        for row in np.argsort(wanted, kind="stable").tolist():
+        for row in np.argsort(levels, kind="stable").tolist():
             join(parent, self.pairs[order[done : stops[row]]])
             done = int(stops[row])
             flatten(parent)

@@ -12,13 +12,14 @@ import torch
 from torch import Tensor
 
 from supclust.hac.family import infinite_above, infinity_stand_in
+from supclust.hac.validation import pair_mask
 from supclust.losses.device.rounds import (
     State,
     Step,
     Tally,
+    chosen_minima,
     count_survivors,
     play_round,
-    row_minima,
 )
 from supclust.losses.hinge import EQUAL, Solution, Terms
 from supclust.losses.inputs import Blocks
@@ -69,7 +70,7 @@ def _start(blocks: Blocks, alphas: Tensor) -> tuple[State, Tensor]:
     b, n, _ = values.shape
     slot = torch.arange(n, device=values.device)
     alive = slot < lengths[:, None]  # (b, n)
-    used = alive[:, :, None] & alive[:, None, :] & (slot[:, None] != slot)
+    used = pair_mask(lengths, n)
     psi = 0.5 * values.double() + 0.5 * values.double().mT
     psi = torch.where(used, psi, 0.0)
     never = psi.isinf()
@@ -90,7 +91,7 @@ def _start(blocks: Blocks, alphas: Tensor) -> tuple[State, Tensor]:
     weight = torch.where(endless, code, alpha[:, None, None] * psi)
     pure = used & (labels[:, :, None] == labels[:, None, :])
     later = pure & (slot > slot[:, None])
-    low, nearest = row_minima(psi, later)
+    low, nearest = chosen_minima(psi, later)
     state = State(
         psi, weight, pure, torch.where(alphas.isinf(), alphas, alpha), ceiling, alive,
         torch.full_like(nearest, -1), low, nearest, torch.zeros_like(alive),

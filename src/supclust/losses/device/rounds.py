@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from supclust.hac.device.merge_buffer import row_minima
 from supclust.hac.family import merge_log_sums
 from supclust.losses.hinge import Terms
 
@@ -62,25 +63,21 @@ class Tally:
     active: Tensor  # (b,) their number
 
 
-def row_minima(rows: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+def chosen_minima(rows: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
     """Smallest chosen value along the last axis, +inf without any, and its lowest index."""
-    values = torch.where(chosen, rows, INF)
-    low = values.amin(dim=-1)
-    index = torch.arange(rows.shape[-1], device=rows.device)
-    last = index.new_tensor(rows.shape[-1] - 1)
-    return low, torch.where(values == low[..., None], index, last).amin(dim=-1)
+    return row_minima(torch.where(chosen, rows, INF))
 
 
 def _closest(state: State) -> Tensor:
     """(b,) row of each block's closest pure pair; rows with only a bound are searched again."""
     block, slot = state.block, state.slot
     while True:
-        row = row_minima(state.low, state.low < INF)[1]
+        row = row_minima(state.low)[1]
         stale = state.stale[block, row]
         if not bool(stale.any()):
             return row
         later = state.pure[block, row] & state.alive & (slot > row[:, None])
-        low, nearest = row_minima(state.psi[block, row], later)
+        low, nearest = chosen_minima(state.psi[block, row], later)
         state.low[block, row] = torch.where(stale, low, state.low[block, row])
         state.nearest[block, row] = torch.where(stale, nearest, state.nearest[block, row])
         state.stale[block, row] = False
@@ -186,7 +183,7 @@ def _update_nearest(state: State, u: Tensor, v: Tensor, pure: Tensor, running: T
     state.stale |= lost
     tied = before & ~lost & (row == state.low) & (here < state.nearest)
     state.nearest = torch.where(tied, here, state.nearest)
-    low, nearest = row_minima(row, pure & (slot > here))
+    low, nearest = chosen_minima(row, pure & (slot > here))
     state.low[block, u] = torch.where(running, low, state.low[block, u])
     state.nearest[block, u] = torch.where(running, nearest, state.nearest[block, u])
     # Where nothing runs u and v are the same slot, which must not change.

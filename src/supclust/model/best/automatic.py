@@ -41,7 +41,7 @@ ENCODER_EPOCHS, ENCODER_FOLDS, ENCODER_CLUSTERS = 60, 2, 50
 """A network is trained for the comparison, which takes longest; with fewer clusters it is not: from
 random values it has nothing to learn from."""
 
-Fit = Callable[[Sequence[DatasetSplit], Sequence[str], FitOptions], list[TrainedModel]]
+Fit = Callable[..., list[TrainedModel]]  # `supclust.model.fit.fit_splits`, which imports this
 
 
 @threadpool_limits.wrap(limits=1)  # folds are small: several threads spin-wait for each other
@@ -77,8 +77,8 @@ def choose_dissimilarity(
     scores = {}
     for name in names:
         used = folds[:ENCODER_FOLDS] if name == "encoder" else folds
-        made = _held_out(name, used, feature_names, options, fit)
-        scores[name] = [_score(*each) for each in zip(made, used, strict=True)]
+        squares = _held_out(name, used, feature_names, options, fit)
+        scores[name] = [_score(*each) for each in zip(squares, used, strict=True)]
     ahead = {
         name: compare(scores[name], scores[names[0]][: len(scores[name])]) for name in names[1:]
     }
@@ -107,7 +107,7 @@ def _held_out(
             options, dissimilarity=name, recipe={**options.recipe, "max_epochs": epochs}
         )
         parts = [DatasetSplit(fold.fit, (), ()) for fold in folds]
-        models = fit(parts, feature_names, short)
+        models = fit(parts, feature_names, short, splits=range(len(parts)))
         return [
             [model.distances(block.features) for block in held_out]
             for model, held_out in zip(models, blocks, strict=True)

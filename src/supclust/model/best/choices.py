@@ -1,4 +1,4 @@
-"""What the record of a model says about its choices, in words for commands and reports."""
+"""The choices in the record of a model as sentences, for commands and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def cut_line(threshold: float, learned: bool, choice: Mapping[str, Any] | None) 
     Args:
         threshold: of the model.
         learned: whether the cut is learned.
-        choice: what the record says about it.
+        choice: the entry ``cut_choice`` of the record.
     """
     text = f"merges up to {threshold:.6g} are made"
     if learned:
@@ -27,8 +27,8 @@ def cut_line(threshold: float, learned: bool, choice: Mapping[str, Any] | None) 
 def dissimilarity_lines(record: Mapping[str, Any]) -> list[str]:
     """Which dissimilarity was chosen, and the scores that it rests on; none: it was given.
 
-    >>> found = {"chosen": "linear", "folds": 4, "scores": {"linear": 1.41, "stacked": 1.4}}
-    >>> dissimilarity_lines({"dissimilarity_choice": found})
+    >>> choice = {"chosen": "linear", "folds": 4, "scores": {"linear": 1.41, "stacked": 1.4}}
+    >>> dissimilarity_lines({"dissimilarity_choice": choice})
     ['dissimilarity: linear (purity + F1/2 held out, 4 folds: linear 1.410, stacked 1.400)']
     """
     choice = record.get("dissimilarity_choice")

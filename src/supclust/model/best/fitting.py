@@ -1,4 +1,4 @@
-"""Models of splits by ``recipe=best``, and what their records say about the choice."""
+"""Models of splits by ``recipe=best``, with the choice in their records."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ import pytorch_lightning as pl
 
 from supclust.data.splits import DatasetSplit
 from supclust.model.best.guard import guard
-from supclust.model.best.starts import (
-    best_map,
-    logistic_start,
-    start_with_alpha,
-    weights_of_start,
-)
+from supclust.model.best.starts import best_map, start_with_alpha, weights_of_start
 from supclust.model.best.training import FREE, TRAINED, WIDE, train_as, train_from
 from supclust.model.options import FitOptions, objective_name
 from supclust.model.spec import in_precision
@@ -29,7 +24,7 @@ from supclust.objectives.training.history import curves
 
 @dataclass(frozen=True)
 class BestFit:
-    """What `fit_best` returns for a split: weights, alpha, and what the record says about them."""
+    """What `fit_best` returns for a split: weights, alpha, and the record of the choice."""
 
     weights: Weights
     alpha: float
@@ -83,8 +78,10 @@ def fit_best(
     """
     if dissimilarity == "stacked":
         return [_fit_stacked(part, options) for part in parts]
-    choose = best_map if dissimilarity == "mahalanobis" else logistic_start
-    starts = [choose(part, options.seed) for part in parts]
+    if dissimilarity == "mahalanobis":
+        starts = [best_map(part, options.seed) for part in parts]
+    else:
+        starts = [start_with_alpha("logistic", part) for part in parts]
     verdicts = guard(starts, parts, options, splits)
     fitted = [start.fit(part.train) for start, part in zip(starts, parts, strict=True)]
     models = [

@@ -99,8 +99,8 @@ def _verdict(start: Start, scores: Mapping[str, list[float]]) -> dict[str, Any]:
 def smaller(fold: Fold, entries: int | None = None, points: int | None = None) -> Fold:
     """A fold of fewer points: of many blocks some, of a large block some clusters.
 
-    The blocks that stay are whole where that is possible: how a linkage and a cut do on a few
-    points of a block says little about the block.
+    The blocks that stay are whole where that is possible: the
+    scores of a few points of a block are a poor estimate of those of the whole block.
 
     Args:
         fold: of any size.

@@ -65,17 +65,16 @@ def best_map(part: DatasetSplit, seed: int) -> Start:
     return Start(list(scores)[row], ALPHAS[column])
 
 
-def logistic_start(part: DatasetSplit, seed: int) -> Start:
-    """Logistic regression, with the alpha that is best on train and dev."""
-    return start_with_alpha("logistic", part)
-
-
 def start_with_alpha(name: str, part: DatasetSplit) -> Start:
     """A start by name, with the alpha that is best on train and dev."""
+    return Start(name, best_alpha(Start(name, 0.0).fit(part.train), part))
+
+
+def best_alpha(fitted: Fitted, part: DatasetSplit) -> float:
+    """The alpha of the grid that is best on train and dev."""
     blocks = [sampled(block) for block in (*part.train, *part.dev) if block.n > 1]
-    fitted = Start(name, 0.0).fit(part.train)
-    grid = score_grid([square_of(fitted, b) for b in blocks], [b.known_labels for b in blocks], 1.0)
-    return Start(name, ALPHAS[int(np.argmax(grid.total))])
+    squares = [square_of(fitted, block) for block in blocks]
+    return score_grid(squares, [block.known_labels for block in blocks], 1.0).best_alpha
 
 
 def square_of(fitted: Fitted, block: Block) -> NDArray[np.float32]:

@@ -17,19 +17,22 @@ from torch import nn
 
 from supclust.cut import best_threshold
 from supclust.data.block import Kind
-from supclust.data.datamodule import BlockDataModule
 from supclust.data.splits import DatasetSplit
 from supclust.dissimilarity.from_start import LinearFromStart, MapFromStart
 from supclust.dissimilarity.linear import LinearPair
 from supclust.hac import linkages
-from supclust.model.best.starts import Fitted, square_of
-from supclust.model.options import FitOptions, build_objective, objective_factory, step_unit
-from supclust.model.recipe import complete_recipe, make_recipe
-from supclust.model.selection import ALPHAS, sampled, score_grid
+from supclust.model.best.starts import Fitted, best_alpha, square_of
+from supclust.model.options import (
+    FitOptions,
+    build_objective,
+    make_data,
+    objective_factory,
+)
 from supclust.model.spec import weights_of
 from supclust.objectives import Objective, quiet_trainer
 from supclust.objectives.baselines import Weights
 from supclust.objectives.closed_form import LinearScore
+from supclust.objectives.recipe import complete_recipe, make_recipe
 
 STEEPEST = 60.0  # a learned alpha starts from a finite number
 FEW_BLOCKS = 20
@@ -69,10 +72,7 @@ class Training:
         """The learned one; for other objectives the best of the grid."""
         if self.objective.learns_alpha:
             return float(self.objective.alpha.detach()[place])
-        blocks = [sampled(block) for block in (*part.train, *part.dev) if block.n > 1]
-        squares = [square_of(self.fitted(place), block) for block in blocks]
-        grid = score_grid(squares, [block.known_labels for block in blocks], 1.0)
-        return ALPHAS[int(np.argmax(grid.total))]
+        return best_alpha(self.fitted(place), part)
 
 
 def train_from(
@@ -101,7 +101,7 @@ def train_from(
         with torch.no_grad():
             objective.alpha.copy_(torch.as_tensor(finite))
     trainer = trainer or _trainer(settings, options)
-    data = _data(objective, parts, settings, options)
+    data = make_data(objective, settings, parts, options)
     trainer.fit(objective, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
     return Training(objective.cpu())
 
@@ -148,25 +148,13 @@ def train_freely(
     """
     plain = replace(options, recipe={}, recipe_name="paper", dissimilarity="linear")
     objective, settings = build_objective(plain, parts, numbers)
-    data = _data(objective, parts, settings, options)
+    data = make_data(objective, settings, parts, options)
     _trainer(settings, options).fit(objective, datamodule=data)
     return Training(objective.cpu())
 
 
 def _trainer(settings: Mapping[str, Any], options: FitOptions) -> pl.Trainer:
     return quiet_trainer(settings["max_epochs"], accelerator=options.accelerator, devices=1)
-
-
-def _data(
-    objective: Objective,
-    parts: Sequence[DatasetSplit],
-    settings: Mapping[str, Any],
-    options: FitOptions,
-) -> BlockDataModule:
-    unit = step_unit(objective, settings)
-    return BlockDataModule(
-        parts, objective.splits, seed=options.seed, step_unit=unit, dtype=options.dtype
-    )
 
 
 def _module(

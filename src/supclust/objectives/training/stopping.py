@@ -75,7 +75,7 @@ class Plateau(nn.Module):
         return self.active
 
 
-class TrainingDiverged(ArithmeticError):  # noqa: N818 - it says what happened
+class TrainingDiverged(ArithmeticError):  # noqa: N818 - named after the event
     """A loss, gradient or parameter became non-finite; the module keeps its last good state.
 
     Attributes:

@@ -9,8 +9,8 @@ import yaml
 from hydra import compose, initialize_config_dir
 
 from supclust.experiment.config import plain
-from supclust.model.recipe import DEFAULTS, complete_recipe
 from supclust.model.spec import HIDDEN, WIDTH
+from supclust.objectives.recipe import DEFAULTS, complete_recipe
 from supclust.registry import DISSIMILARITIES
 
 CONF = Path(__file__).parents[3] / "conf"
