@@ -35,7 +35,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, help="write the pairs: record numbers a, b")
     parser.add_argument("--keys", type=Path, help="write the keys: record, rule, key")
     parser.add_argument("--sql", action="store_true", help="print SQL that joins the keys to pairs")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -69,7 +69,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="records that wait for the rest of their block; more go to disk (default: 512)",
     )
     add_engine(parser)
-    parser.set_defaults(run=run)
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="where --dry-run writes (default: dashboard.json)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

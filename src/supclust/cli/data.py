@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add ``list``, ``check`` and ``fetch``."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="the data sets, and which of them are there")
-    listing.set_defaults(run=run_list)
+    listing.set_defaults(action=run_list)
     check = actions.add_parser("check", help="read a file or folder strictly; say what is in it")
     check.add_argument(
         "path",
@@ -42,10 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check.add_argument(
         "--no-flag", action="store_true", help="block folders: the last column is a feature"
     )
-    check.set_defaults(run=run_check)
+    check.set_defaults(action=run_check)
     fetch = actions.add_parser("fetch", help="download a public data set: faces, rexa, shapes2d")
     fetch.add_argument("name")
-    fetch.set_defaults(run=run_fetch)
+    fetch.set_defaults(action=run_fetch)
     for action in (listing, fetch):
         action.add_argument(
             "--data",
@@ -54,6 +54,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
             metavar="FOLDER",
             help="folder of the data sets (default: SUPCLUST_DATA, or data)",
         )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the action."""
+    return int(options.action(options))
 
 
 def run_list(options: argparse.Namespace) -> int:

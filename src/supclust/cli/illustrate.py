@@ -40,7 +40,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Path(os.environ.get("SUPCLUST_DATA", "data")),
         help="folder of real data sets; shapes uses its shapes2d (default: SUPCLUST_DATA, or data)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

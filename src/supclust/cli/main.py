@@ -1,8 +1,8 @@
 """The ``supclust`` command: a list of subcommands, each imported only when it is chosen.
 
 A subcommand is a line of `COMMANDS` and a module of `supclust.cli`, with its name. The module has
-``EXAMPLES``, shown by ``--help``, and ``configure(parser)``, which adds the arguments and calls
-``parser.set_defaults(run=...)`` with a function from the parsed arguments to an exit code.
+``EXAMPLES``, shown by ``--help``, ``configure(parser)``, which adds the arguments, and
+``run(options)``, from the parsed arguments to an exit code.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             command = import_module(f"supclust.cli.{_HOMES.get(name, name)}")
             subparser.epilog = _examples(command.EXAMPLES)
             command.configure(subparser)
+            subparser.set_defaults(run=command.run)
     return parser
 
 

@@ -71,7 +71,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DOCS",
         help="afterwards, as `supclust table OUTPUTS --publish DOCS`",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

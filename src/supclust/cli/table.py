@@ -45,7 +45,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write scores per split and their provenance to DOCS/results, and the tables into "
         "DOCS/results.md, instead of printing",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -15,7 +15,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Leave all arguments to Hydra, those that begin with a dash and --help included."""
     parser.prefix_chars = "\0"
     parser.add_argument("arguments", nargs="*")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -36,7 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also what only large blocks, supclust.linkage of float32, supclust.hac.linkages, "
         "losses and training in float64 use",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -75,8 +75,8 @@ def merge_chunks(
     with closing(engine.map(partial(_merge, rule), parts(), same)) as results:
         merged = in_order(results)
     pairs = [order[starts[c] + part[0]] for c, part in zip(bounds, merged, strict=False)]
-    made = [np.diff(offsets) for *_, offsets in merged]
-    ends = np.concatenate([[0], np.cumsum(np.concatenate(made))])
+    counts = [np.diff(offsets) for *_, offsets in merged]
+    ends = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     return np.concatenate(pairs), np.concatenate([heights for _, heights, _ in merged]), ends
 
 

@@ -97,8 +97,8 @@ def learn_linkage(edges: Edges, labels: Ints, missing: Missing, **more: Any) -> 
         alpha = step / scale if scale > 0 else step
         forest = cluster_edges(edges, alpha, None, missing, **more)
         curve = curve_from_merges([labelled_merge_pairs(forest.to_scipy(), labels)])
-        made = np.isfinite(curve.heights) | np.isneginf(curve.heights)  # others are not merges
-        best = int(np.argmax(np.where(made, curve.f1, -1.0)))
+        is_merge = np.isfinite(curve.heights) | np.isneginf(curve.heights)
+        best = int(np.argmax(np.where(is_merge, curve.f1, -1.0)))
         cut = min(float(curve.thresholds[best]), forest.threshold)
         scores = (float(values[best]) for values in (curve.f1, curve.precision, curve.recall))
         results.append(LearnedLinkage(alpha, BestThreshold(cut, *scores)))

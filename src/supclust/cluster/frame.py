@@ -20,7 +20,7 @@ from supclust.model.trained import TrainedModel
 
 Frame: TypeAlias = Any
 """A pandas data frame, or a pyarrow table."""
-_SOURCE = Path("data frame")  # what errors name instead of a file
+FRAME = Path("data frame")  # what errors name instead of a file
 
 
 def label_blocks(
@@ -46,9 +46,9 @@ def label_blocks(
     """
     model = model if isinstance(model, TrainedModel) else load(model)
     batch = _batch_of(frame)
-    source = RecordTable(_SOURCE, tuple(batch.schema.names))
+    source = RecordTable(FRAME, tuple(batch.schema.names))
     if CLUSTER in source.names:
-        raise DataError(f"has a column {CLUSTER!r} already, which is added; drop it", _SOURCE)
+        raise DataError(f"has a column {CLUSTER!r} already, which is added; drop it", FRAME)
     by = by or block_column(source.names, model)
     if by:
         source.require(by)
@@ -71,9 +71,9 @@ def frame_features(frame: Frame, model: TrainedModel) -> Features:
 def _features(batch: Any, model: TrainedModel) -> Features:
     import pyarrow as pa
 
-    kinds = model_columns(model, RecordTable(_SOURCE, tuple(batch.schema.names)))
+    kinds = model_columns(model, RecordTable(FRAME, tuple(batch.schema.names)))
     table = pa.Table.from_batches([cast_batch(batch, kinds)])
-    features: Features = features_of(table, model, kinds, _SOURCE)
+    features: Features = features_of(table, model, kinds, FRAME)
     return features
 
 
@@ -101,5 +101,5 @@ def _batch_of(frame: Frame) -> Any:
     if not isinstance(frame, pa.Table):
         table = pa.Table.from_pandas(frame, preserve_index=False)
     if len(table) == 0:
-        raise DataError("has no records; leave empty frames out", _SOURCE)
+        raise DataError("has no records; leave empty frames out", FRAME)
     return table.combine_chunks().to_batches()[0]

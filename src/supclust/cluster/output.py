@@ -44,9 +44,9 @@ def write_clusters(
             copied = batch.columns[: len(names)]
             first = [integer_column(rows + 1)] if numbered else []
             last = [pa.array(fact[rows], from_pandas=True) for fact in facts.values()]
-            made = [*first, *copied, integer_column(clusters[rows]), *last]
-            yield pa.RecordBatch.from_arrays(made, names=header)
+            arrays = [*first, *copied, integer_column(clusters[rows]), *last]
+            yield pa.RecordBatch.from_arrays(arrays, names=header)
 
-    made = batches()
-    first = next(made)
-    write_table(output, first.schema, chain([first], made))
+    remaining = batches()
+    first = next(remaining)
+    write_table(output, first.schema, chain([first], remaining))

@@ -154,8 +154,8 @@ def read_blocks(estimator: Any, X: Any, groups: Any, *, reset: bool) -> Blocks:
     names, rows = rows_by_group(groups, n)
 
     def features(k: int) -> FloatArray:
-        made = pairs(_safe_indexing(X, rows[k]))
-        return condensed(made, len(rows[k]), f"from pairs(...) for block {names[k]!r}")
+        features = pairs(_safe_indexing(X, rows[k]))
+        return condensed(features, len(rows[k]), f"from pairs(...) for block {names[k]!r}")
 
     return Blocks("pairs", names, rows, n, features)
 

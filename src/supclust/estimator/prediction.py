@@ -40,10 +40,10 @@ def clusters(
     """
     by_name = n_clusters if isinstance(n_clusters, Mapping) else None
     same = None if isinstance(n_clusters, Mapping) else n_clusters
-    wanted = [same if by_name is None else by_name.get(name) for name in blocks.names]
+    counts_by_block = [same if by_name is None else by_name.get(name) for name in blocks.names]
     labels, counts = np.empty(blocks.n, np.int64), np.empty(len(blocks.rows), np.int64)
-    for count in dict.fromkeys(wanted):  # blocks with the same cut are clustered together
-        chosen = [k for k, other in enumerate(wanted) if other == count]
+    for count in dict.fromkeys(counts_by_block):  # blocks with the same cut are clustered together
+        chosen = [k for k, other in enumerate(counts_by_block) if other == count]
         sizes = [len(blocks.rows[k]) for k in chosen]
         _check_count(count, min(sizes))
         order = np.concatenate([blocks.rows[k] for k in chosen])

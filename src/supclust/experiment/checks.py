@@ -83,7 +83,7 @@ def check_config(config: Mapping[str, Any]) -> None:
                 f"{group} is a group of settings; received {config[group]!r}. "
                 f"Set one of them, as {group}.KEY=VALUE."
             )
-    for key, value in _leaves(config):
+    for key, value in flat(config).items():
         check_value(key, value)
         group, _, name = key.partition(".")
         if group in _CLOSED and key not in SCHEMA and not name.startswith("_"):
@@ -157,31 +157,29 @@ def value_at(config: Mapping[str, Any], key: str) -> Any:
     return value
 
 
-def _leaves(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Dotted keys and values of nested dictionaries."""
-    leaves: list[tuple[str, Any]] = []
+def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings with names as in ``recipe.lr``.
+
+    >>> flat({"seed": 0, "recipe": {"lr": 0.1}})
+    {'seed': 0, 'recipe.lr': 0.1}
+    """
+    settings: dict[str, Any] = {}
     for key, value in config.items():
-        name = f"{prefix}{key}"
-        leaves += _leaves(value, f"{name}.") if isinstance(value, Mapping) else [(name, value)]
-    return leaves
+        inner = isinstance(value, Mapping)
+        settings |= flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return settings
 
 
 # -- errors of usage ----------------------------------------------------------------------------
 
 
-def interrupted(error: BaseException | None) -> bool:
+def interrupted(error: BaseException) -> bool:
     """Whether an error hides a Ctrl-C.
 
     OmegaConf resets flags in a ``finally``. Where Ctrl-C comes while it copies a configuration,
     that fails, and the error takes the place of the ``KeyboardInterrupt``.
     """
-    seen: list[BaseException] = []  # errors of worker processes can be each other's cause
-    while error is not None and not any(error is one for one in seen):
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        seen.append(error)
-        error = error.__cause__ or error.__context__
-    return False
+    return any(isinstance(link, KeyboardInterrupt) for link in _chain(error, suppressed=True))
 
 
 def explain(error: BaseException) -> int:
@@ -222,14 +220,15 @@ def print_usage_error(message: str) -> None:
     print("Help: python train.py --help; traceback: HYDRA_FULL_ERROR=1.", file=sys.stderr)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and the exceptions it was raised from."""
+def _chain(error: BaseException, *, suppressed: bool = False) -> Iterator[BaseException]:
+    """The error and the exceptions it was raised from, also ``from None`` if ``suppressed``."""
     link: BaseException | None = error
-    seen: list[BaseException] = []  # an error raised again inside its handler makes a cycle
-    while link is not None and link not in seen:
+    seen: set[int] = set()  # errors of worker processes can be each other's cause
+    while link is not None and id(link) not in seen:
         yield link
-        seen.append(link)
-        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+        seen.add(id(link))
+        hidden = link.__suppress_context__ and not suppressed
+        link = link.__cause__ or (None if hidden else link.__context__)
 
 
 def _composition_message(error: BaseException) -> str:
@@ -243,8 +242,8 @@ def _composition_message(error: BaseException) -> str:
             return _unknown_choice(link)
     cause = error.__cause__
     text = str(error).strip()
-    resolving, found, message = text.partition("raised while resolving interpolation: ")
-    if found and resolving.strip() == "ValueError":  # a check of ours, in a resolver
+    kind, _, message = text.partition("raised while resolving interpolation: ")
+    if message and kind.strip() == "ValueError":  # a check of ours, in a resolver
         return message.splitlines()[0]
     return f"{text}\n{cause}" if cause is not None and str(cause) not in text else text
 

@@ -33,6 +33,7 @@ from supclust.experiment.checks import (
 from supclust.experiment.config import Settings, plain
 
 if TYPE_CHECKING:
+    from supclust.experiment.job import Outcome
     from supclust.experiment.sweep import Sweep
 
 # Settings that name the folder already, or have no influence on numbers.
@@ -91,7 +92,7 @@ def run(cfg: DictConfig) -> float | None:
         sweep.report(settings, outcome)
     if not multirun:
         _show(settings, outcome)
-    return _selection(outcome)
+    return _mean_dev_purity(outcome)
 
 
 def launch(main: Callable[[], Any]) -> None:
@@ -125,7 +126,7 @@ def launch(main: Callable[[], Any]) -> None:
 
 
 def _exit_interrupted() -> NoReturn:
-    for callback in [*_running]:
+    for callback in [*_running]:  # `stop` removes it from the list
         callback.stop()
     print("Interrupted. The same command goes on from here.", file=sys.stderr)
     sys.exit(INTERRUPTED)
@@ -234,30 +235,28 @@ def further_axes(swept: dict[str, list[Any]], given: list[str]) -> list[str]:
     return list(dict.fromkeys([*given, *new])) if new else []
 
 
-def _show(settings: Settings, outcome: Any) -> None:
+def _show(settings: Settings, outcome: Outcome) -> None:
+    """Print the table of a plain run; its failures are the exit code."""
     from supclust.model.aggregate import summarise
     from supclust.tables.render import render
 
     cells = summarise(outcome.results)
     if cells:
         print(render(cells))
-    folder = settings.outputs / settings.family
     if outcome.skipped:
         print(f"{outcome.skipped} of {len(settings.splits)} results were there already.")
-    print(f"Results: {folder}")
+    print(f"Results: {settings.outputs / settings.family}")
     if outcome.failures:
         for split, reason in outcome.failures.items():
             print(f"FAILED split {split}: {reason}", file=sys.stderr)
         sys.exit(1)
 
 
-def _selection(outcome: Any) -> float | None:
-    scores = []
-    for result in outcome.results:
-        linkages = result["linkages"]
-        chosen = linkages.get("exp") or next(iter(linkages.values()))
-        scores.append(chosen["dev"]["dendrogram_purity"])
-    known = [score for score in scores if score is not None]
+def _mean_dev_purity(outcome: Outcome) -> float | None:
+    linkages = [result["linkages"] for result in outcome.results]
+    entries = [by_name.get("exp") or next(iter(by_name.values())) for by_name in linkages]
+    purities = [entry["dev"]["dendrogram_purity"] for entry in entries]
+    known = [purity for purity in purities if purity is not None]
     return sum(known) / len(known) if known else None
 
 

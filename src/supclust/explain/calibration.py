@@ -63,9 +63,9 @@ def brier_skill(probability: Floats, observed: Floats, constant: Floats | float)
     >>> brier_skill(np.array([0.9, 0.1]), np.array([1.0, 0.0]), 0.5)
     0.96
     """
-    error = float(((constant - observed) ** 2).sum())
-    made = float(((probability - observed) ** 2).sum())
-    return 1 - made / error if error > 0 else float("nan")
+    error = float(((probability - observed) ** 2).sum())
+    reference = float(((constant - observed) ** 2).sum())
+    return 1 - error / reference if reference > 0 else float("nan")
 
 
 def auc(probability: Floats, observed: Floats) -> float:

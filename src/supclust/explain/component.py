@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from supclust.explain.waterfall import Waterfall, merge_waterfall
 from supclust.hac.graph.arrange import flatten, join
 from supclust.hac.graph.constraints import shortest_chain
+from supclust.hac.graph.forest import Forest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -131,3 +132,15 @@ class Component:
             self.alpha,
             self.missing,
         )
+
+
+def sides(forest: Forest, k: int) -> tuple[Ints, Ints]:
+    """Nodes of the two clusters that merge k of a forest joins, ascending."""
+    component = int(np.searchsorted(forest.offsets, k, "right")) - 1
+    nodes = forest.nodes(component)
+    local = np.searchsorted(nodes, forest.pairs[forest.offsets[component] : k + 1])
+    parent = np.arange(len(nodes), dtype=np.int32)
+    join(parent, local[:-1].astype(np.int32))
+    flatten(parent)
+    left, right = (nodes[parent == parent[end]] for end in local[-1])
+    return left, right

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from supclust.data.errors import DataError
 from supclust.explain.calibration import Curve, brier_skill, calibration_curve
-from supclust.explain.membership import Floats, Ints, Membership
+from supclust.explain.membership import Floats, Ints, Membership, sigmoid
 
 _LEAST = -8.0  # dissimilarities below it say the same
 _LEAST_ODDS = 1e-4
@@ -56,11 +56,11 @@ class Confidence:
     def of(self, standing: Membership) -> Floats:
         """(n,) confidence of every record; NaN where nothing is known about records alone."""
         single = standing.size == 1
-        made = np.full(len(single), np.nan)
-        made[~single] = _apply(self.together, _together(standing)[~single])
+        confidence = np.full(len(single), np.nan)
+        confidence[~single] = _apply(self.together, _together(standing)[~single])
         if self.alone:
-            made[single] = _apply(self.alone, _alone(standing)[single])
-        return made
+            confidence[single] = _apply(self.alone, _alone(standing)[single])
+        return confidence
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -176,7 +176,7 @@ def _logistic(name: str, X: Floats, y: Floats, labels: Ints) -> tuple[float, ...
     def loss(w: Floats) -> tuple[float, Floats]:
         log_odds = Z @ w[:-1] + w[-1]
         value = weight * (np.logaddexp(0, log_odds) - y * log_odds).sum()
-        push = weight * (_sigmoid(log_odds) - y)
+        push = weight * (sigmoid(log_odds) - y)
         slope = np.append(Z.T @ push + penalty * w[:-1], push.sum())
         return float(value + (penalty * w[:-1] ** 2).sum() / 2), slope
 
@@ -199,8 +199,4 @@ def _alone(standing: Membership) -> Floats:
 
 
 def _apply(coefficients: Sequence[float], features: Floats) -> Floats:
-    return _sigmoid(features @ np.asarray(coefficients[:-1]) + coefficients[-1])
-
-
-def _sigmoid(log_odds: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(np.clip(-log_odds, -50, 50))))
+    return sigmoid(features @ np.asarray(coefficients[:-1]) + coefficients[-1])

@@ -84,12 +84,12 @@ def membership(
     absent = size - 1 - np.bincount(ends, minlength=n)
     total = np.bincount(ends, weight, n) + absent
     rest = (np.bincount(ends, weight * value, n) + absent * missing) / np.where(size > 1, total, 1)
-    matches = np.bincount(ends, _odds(value), n) + absent * _odds(np.array(missing))
+    matches = np.bincount(ends, sigmoid(-value), n) + absent * sigmoid(np.array(-missing))
     nearest = np.full(n, missing)
     for one in (left, right):
         np.minimum.at(nearest, one, f)
     alone = size == 1
-    probability = np.where(alone, 1 - _odds(nearest), matches / np.maximum(1, size - 1))
+    probability = np.where(alone, 1 - sigmoid(-nearest), matches / np.maximum(1, size - 1))
     order = np.argsort(forest.heights, kind="stable")
     join, top, following = (np.full(n, missing) for _ in range(3))
     merge_heights(
@@ -99,9 +99,9 @@ def membership(
     return Membership(clusters, size, rest, probability, nearest, join, top, following)
 
 
-def _odds(dissimilarity: Floats) -> Floats:
-    """Probability of a match of which the dissimilarity is minus the log odds."""
-    return np.asarray(1 / (1 + np.exp(np.clip(dissimilarity, -50, 50))))
+def sigmoid(log_odds: Floats) -> Floats:
+    """Probabilities of log odds; the dissimilarity of a pair is minus the log odds of a match."""
+    return np.asarray(1 / (1 + np.exp(np.clip(-log_odds, -50, 50))))
 
 
 @kernel

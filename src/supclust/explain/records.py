@@ -54,7 +54,7 @@ def explain_sides(
     component: Component, ids: Sequence[str], left: Ints, right: Ints
 ) -> dict[str, Any]:
     """Linkage of two clusters: its height, waterfall, and the strongest and weakest pairs."""
-    made = component.waterfall(left, right)
+    waterfall = component.waterfall(left, right)
     given = component.between(left, right)
     shown = min(SHOWN, len(given) // 2 if len(given) > 1 else 1)
 
@@ -68,12 +68,12 @@ def explain_sides(
         ]
 
     return {
-        "height": made.height,
+        "height": waterfall.height,
         "sides": [[ids[int(k)] for k in side] for side in (left, right)],
         "pairs": len(left) * len(right),
         "given": len(given),
         "missing": component.missing,
-        "waterfall": described(made),
+        "waterfall": described(waterfall),
         "strongest": pairs(given[:shown]),
         "weakest": pairs(given[::-1][:shown] if len(given) > 1 else given[:0]),
     }
@@ -84,8 +84,8 @@ def explain_pair(component: Component, a: int, b: int) -> dict[str, Any] | None:
     given = component.between([a], [b])
     if not len(given):
         return None
-    made = component.waterfall(np.array([a]), np.array([b]))
-    return {"dissimilarity": made.height, "waterfall": described(made)}
+    waterfall = component.waterfall(np.array([a]), np.array([b]))
+    return {"dissimilarity": waterfall.height, "waterfall": described(waterfall)}
 
 
 def explain_cluster(component: Component, ids: Sequence[str], node: int) -> dict[str, Any]:
@@ -112,17 +112,17 @@ def explain_cluster(component: Component, ids: Sequence[str], node: int) -> dict
     }
 
 
-def described(made: Waterfall) -> dict[str, Any]:
+def described(waterfall: Waterfall) -> dict[str, Any]:
     """A waterfall as plain values: its features, by column, the largest part first."""
     features = sorted(
-        zip(made.names, made.parts.tolist(), strict=True), key=lambda one: -abs(one[1])
+        zip(waterfall.names, waterfall.parts.tolist(), strict=True), key=lambda one: -abs(one[1])
     )
     return {
-        "columns": made.by_column,
+        "columns": waterfall.by_column,
         "features": {name: part for name, part in features if part != 0},
-        "always": made.always,
-        "not_given": made.not_given,
-        "height": made.height,
+        "always": waterfall.always,
+        "not_given": waterfall.not_given,
+        "height": waterfall.height,
     }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from supclust.cut.counts import scores_of_cut
 from supclust.cut.partition import WeightedTree, maximise_f1
 from supclust.data.block import n_pairs
+from supclust.experiment.checks import flat
 from supclust.hac.family import nearest_linkage
 from supclust.hac.tree import Floats, children_of, cut_tree
 from supclust.metrics.pairwise import PairwiseScores
@@ -20,7 +21,6 @@ from supclust.model.best.choices import cut_line, dissimilarity_lines, guard_lin
 from supclust.report.model_blocks import Columns, ModelBlock, read_model_blocks
 from supclust.report.page import page, render, write_page
 from supclust.report.restore import LinkageTrees, SplitTrees
-from supclust.report.results_page import flat
 from supclust.report.scale import number
 from supclust.report.scores import cut_charts
 from supclust.report.training import alpha_chart, loss_chart

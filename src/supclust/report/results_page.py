@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from supclust.experiment.checks import flat
 from supclust.model.aggregate import METRICS
 from supclust.report.charts import COLOURS
 from supclust.report.data import DatasetResults, Report
@@ -122,16 +123,3 @@ def _values(values: Iterable[Any]) -> str:
 
 def _short(digest: Any) -> str:
     return str(digest)[:16]
-
-
-def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings with names as in ``recipe.lr``.
-
-    >>> flat({"seed": 0, "recipe": {"lr": 0.1}})
-    {'seed': 0, 'recipe.lr': 0.1}
-    """
-    settings: dict[str, Any] = {}
-    for key, value in config.items():
-        inner = isinstance(value, Mapping)
-        settings |= flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
-    return settings

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supclust.data.errors import DataError
+from supclust.explain.component import sides
 from supclust.hac.graph.forest import Forest, Ints
 from supclust.metrics.threshold import ThresholdCurve
 from supclust.report.model_blocks import Columns
@@ -145,8 +146,8 @@ def _clustered(
     described = model.records or {}
     label = str(columns.label or described.get("label"))
     id = str(described.get("id"))
-    wanted = [one for one in (label, id) if one in table.names]
-    texts = read_columns(table, dict.fromkeys(wanted, "text")) if wanted else {}
+    present = [name for name in (label, id) if name in table.names]
+    texts = read_columns(table, dict.fromkeys(present, "text")) if present else {}
     scored = score_values(values, model)
     records = _Shown(
         values,
@@ -210,40 +211,22 @@ def doubtful_merges(
     merges: list[tuple[float, Ints, Ints]] = []
     seen: set[int] = set()
     for k in order.tolist():
-        left, right = forest.pairs[k].tolist()
-        component = int(forest.components[left])
+        component = int(forest.components[forest.pairs[k, 0]])
         if component in seen:
             continue
         seen.add(component)
-        sides = _sides(forest, component, k, left, right)
-        merges.append((float(forest.heights[k]), *sides))
+        merges.append((float(forest.heights[k]), *sides(forest, k)))
         if len(merges) == most:
             break
     return merges
 
 
-def _sides(forest: Forest, component: int, k: int, left: int, right: int) -> tuple[Ints, Ints]:
-    """Records under the two children of a merge: those that earlier merges connect."""
-    parent: dict[int, int] = {}
-
-    def root(node: int) -> int:
-        while parent.get(node, node) != node:
-            node = parent[node]
-        return node
-
-    for a, b in forest.pairs[forest.offsets[component] : k].tolist():
-        parent[root(a)] = root(b)
-    members = np.flatnonzero(forest.components == component)
-    roots = np.array([root(node) for node in members.tolist()])
-    return members[roots == root(left)], members[roots == root(right)]
-
-
 def _merge(merge: tuple[float, Ints, Ints], records: _Shown) -> dict[str, Any]:
-    height, *sides = merge
+    height, *both = merge
     return {
         "height": height,
-        "sizes": [len(side) for side in sides],
-        "sides": [[records.text(row) for row in side[:_SIDE].tolist()] for side in sides],
+        "sizes": [len(side) for side in both],
+        "sides": [[records.text(row) for row in side[:_SIDE].tolist()] for side in both],
     }
 
 

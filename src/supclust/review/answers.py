@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -12,6 +11,7 @@ from supclust.data.documents import Text, read_document
 from supclust.data.errors import DataError
 from supclust.data.files import write_json
 from supclust.schema import Natural
+from supclust.store.creation import now
 from supclust.store.entity_store import EntityStore
 
 Answer = Literal["yes", "no", "unsure"]
@@ -20,7 +20,7 @@ COMMAND = "review"
 """What the store's log says."""
 _ENTRY = {
     "question": Text,
-    "answer": Literal["yes", "no", "unsure"],
+    "answer": Answer,
     "correction": Natural | None,
     "left": [Text],
     "right": [Text],
@@ -68,7 +68,7 @@ class Answers:
             "correction": None if answer == "unsure" else self._last_correction(),
             "left": list(left),
             "right": list(right),
-            "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "time": now(),
         }
         self.given.append(entry)
         self._write()
@@ -90,19 +90,22 @@ class Answers:
 
     def _holds(self, correction: int) -> bool:
         """Whether a correction was not undone by other means."""
-        rows = self.store.constraints().to_pylist()
-        return any(row["correction"] == correction and row["active"] for row in rows)
+        return any(one["correction"] == correction for one in active_constraints(self.store))
 
     def _write(self) -> None:
         write_json(self.store.folder / FILE, {"answers": self.given})
 
 
+def active_constraints(store: EntityStore) -> list[dict[str, Any]]:
+    """Constraints of a store that were not undone."""
+    return [one for one in store.constraints().to_pylist() if one["active"]]
+
+
 def judged_pairs(store: EntityStore) -> list[tuple[str, str, bool]]:
-    """Pairs of records that corrections say are, or are not, of one entity: labels for training."""
+    """Corrections as labelled pairs for training: two ids, and whether they are of one entity."""
     return [
-        (row["id_a"], row["id_b"], row["constraint"] == "together")
-        for row in store.constraints().to_pylist()
-        if row["active"]
+        (one["id_a"], one["id_b"], one["constraint"] == "together")
+        for one in active_constraints(store)
     ]
 
 

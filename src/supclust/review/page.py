@@ -10,6 +10,7 @@ import numpy as np
 from supclust.explain.records import explain_sides
 from supclust.report.page import page, render, write_page
 from supclust.report.training import calibration_chart
+from supclust.review.answers import active_constraints
 from supclust.review.questions import Question, questions
 from supclust.review.stored import StoredComponent
 from supclust.store.entity_store import EntityStore
@@ -39,9 +40,10 @@ def write_store_report(folder: Path, path: Path) -> Path:
     )
     table = store.confidence()
     clusters = table.column("cluster").to_numpy()
+    corrections = len({one["correction"] for one in active_constraints(store)})
     cards = [
         (f"{len(store):,}", "records", f"{len(np.unique(clusters)):,} clusters"),
-        (f"{_holding(store):,}", "corrections", "that hold"),
+        (f"{corrections:,}", "corrections", "that hold"),
     ]
     sections = [("merges", "Merges that decide most", merges)]
     if "confidence" in table.column_names:
@@ -72,12 +74,7 @@ def _merge(store: EntityStore, question: Question) -> dict[str, Any]:
     rows += [("always", waterfall["always"])]
     rows += [("pairs not compared or not close", waterfall["not_given"])]
     largest = max(abs(part) for _, part in rows) or 1.0
-    return {**facts, "made": question.made, "rows": rows, "largest": largest}
-
-
-def _holding(store: EntityStore) -> int:
-    rows = store.constraints().to_pylist()
-    return len({row["correction"] for row in rows if row["active"]})
+    return {**facts, "merged": question.merged, "rows": rows, "largest": largest}
 
 
 def _least_certain(
@@ -88,10 +85,10 @@ def _least_certain(
     mean = np.bincount(inverse, confidence) / sizes
     several = sizes > 1
     most = mean[several].max(initial=-np.inf)
-    made = []
+    listed = []
     for k in np.argsort(np.where(several, mean, np.inf), kind="stable")[:_CLUSTERS]:
         if several[k] and mean[k] < most:  # equally certain clusters are not listed
             rows = np.flatnonzero(inverse == k)
             rows = rows[np.argsort(confidence[rows], kind="stable")]
-            made.append((int(names[k]), float(mean[k]), [ids[int(row)] for row in rows]))
-    return made
+            listed.append((int(names[k]), float(mean[k]), [ids[int(row)] for row in rows]))
+    return listed

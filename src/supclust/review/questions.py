@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from supclust.explain.component import Ints
+from supclust.explain.component import sides
 from supclust.explain.waterfall import Waterfall
-from supclust.hac.graph.arrange import flatten, join
 from supclust.hac.graph.forest import Forest
 
 Floats = NDArray[np.float64]
@@ -35,14 +34,14 @@ class Question:
         left: ids of a group.
         right: ids of the other.
         height: of their merge.
-        made: whether they are together now.
+        merged: whether they are in one cluster now.
         worth: pairs that an answer is expected to correct.
     """
 
     left: tuple[str, ...]
     right: tuple[str, ...]
     height: float
-    made: bool
+    merged: bool
     worth: float
 
     @property
@@ -70,17 +69,17 @@ def questions(
     """
     known = set(answered)
     value = worth(forest, threshold)
-    made: list[Question] = []
+    chosen: list[Question] = []
     for k in np.argsort(-value, kind="stable").tolist():
-        if len(made) == most or value[k] <= 0:
+        if len(chosen) == most or value[k] <= 0:
             break
         left, right = sides(forest, k)
         height = float(forest.heights[k])
         one, other = (tuple(ids[int(node)] for node in side) for side in (left, right))
         question = Question(one, other, height, height <= threshold, float(value[k]))
         if question.key not in known:
-            made.append(question)
-    return made
+            chosen.append(question)
+    return chosen
 
 
 def worth(forest: Forest, threshold: float) -> Floats:
@@ -99,18 +98,6 @@ def worth(forest: Forest, threshold: float) -> Floats:
     asked = np.isfinite(forest.heights) & clusters
     wrong = 1 / (1 + np.exp(np.minimum(STEEPNESS * np.abs(forest.heights - threshold), 700)))
     return np.where(asked, wrong * pairs, 0.0)
-
-
-def sides(forest: Forest, k: int) -> tuple[Ints, Ints]:
-    """Nodes of the two clusters that a merge joins, ascending."""
-    component = int(np.searchsorted(forest.offsets, k, "right")) - 1
-    nodes = forest.nodes(component)
-    local = np.searchsorted(nodes, forest.pairs[forest.offsets[component] : k + 1])
-    parent = np.arange(len(nodes), dtype=np.int32)
-    join(parent, local[:-1].astype(np.int32))
-    flatten(parent)
-    left, right = (nodes[parent == parent[end]] for end in local[-1])
-    return left, right
 
 
 def disagreement(waterfall: Waterfall) -> float:

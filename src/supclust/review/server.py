@@ -100,8 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
             if name == "undo":
                 return self._send_json(self.server.review.undo())
             if name == "answer":
-                made = self.server.review.answer(str(sent["question"]), str(sent["answer"]))
-                return self._send_json(made)
+                state = self.server.review.answer(str(sent["question"]), str(sent["answer"]))
+                return self._send_json(state)
         except (DataError, OSError) as problem:  # another process writes the store, a full disk
             return self._refuse(HTTPStatus.CONFLICT, str(problem))
         except (ValueError, KeyError, TypeError) as problem:

@@ -115,13 +115,13 @@ class Review:
         """The current question as shown; of the most valuable, one whose features disagree."""
         if self._current is None and self._queue:
             first = self._queue[:_COMPARED]
-            made = [self._waterfall(one) for one in first]
+            explained = [self._waterfall(one) for one in first]
             values = [
                 one.worth * (1 + disagreement(waterfall))
-                for one, (_, waterfall) in zip(first, made, strict=True)
+                for one, (_, waterfall) in zip(first, explained, strict=True)
             ]
             best = int(np.argmax(values))
-            self._current = self._shown(self._queue.pop(best), *made[best])
+            self._current = self._shown(self._queue.pop(best), *explained[best])
         return self._current
 
     def _waterfall(self, question: Question) -> tuple[StoredComponent, Waterfall]:
@@ -165,7 +165,7 @@ class Review:
             "columns": columns,
             "height": question.height,
             "threshold": self.store.threshold,
-            "together": question.made,
+            "together": question.merged,
             "waterfall": described(waterfall),
         }
 

@@ -23,8 +23,10 @@ from supclust.model.trained import TrainedModel
 from supclust.resolve.pair_model import PairModel, pair_model
 from supclust.resolve.scoring import Edges
 from supclust.resolve.table_model import compared, keys_of, rules_of, takes_all_pairs
+from supclust.review.answers import active_constraints
 from supclust.store.batch import columns_of
 from supclust.store.entity_store import EntityStore
+from supclust.store.recluster import missing_of
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +77,7 @@ class StoredComponent:
             pairs=self.forest.pairs[order].astype(np.int64),
             heights=self.forest.heights[order],
             alpha=model.alpha,
-            missing=missing_of(self.store),
+            missing=missing_of(model),
             threshold=self.store.threshold,
             names=model.feature_names,
             contributions=lambda first, second: contributions(self.store, self.ids, first, second),
@@ -85,15 +87,9 @@ class StoredComponent:
     def facts(self) -> dict[str, Floats]:
         """Confidence and margin of every record; nothing for models that have none."""
         store = self.store
-        standing = membership(
-            self.edges, self.forest, store.model.alpha, missing_of(store), store.threshold
-        )
+        alpha, missing = store.model.alpha, missing_of(store.model)
+        standing = membership(self.edges, self.forest, alpha, missing, store.threshold)
         return confidence_columns(store.model.record, standing, store.threshold)
-
-
-def missing_of(store: EntityStore) -> float:
-    """What a pair that is not given counts."""
-    return float((store.model.records or {})["missing"])
 
 
 def contributions(store: EntityStore, ids: Sequence[str], first: Ints, second: Ints) -> Floats:
@@ -152,12 +148,6 @@ def explain_stored_cluster(store: EntityStore, cluster: int) -> dict[str, Any]:
     return {"cluster": cluster, **facts}
 
 
-def active_constraints(store: EntityStore) -> list[dict[str, Any]]:
-    """Constraints of a store that hold."""
-    rows: list[dict[str, Any]] = store.constraints().to_pylist()
-    return [row for row in rows if row["active"]]
-
-
 def _compared_now(store: EntityStore, a: str, b: str) -> dict[str, Any]:
     """Rules that two records of different components satisfy, and what comparing them gives."""
     low, high = sorted((a, b))
@@ -172,15 +162,13 @@ def _compared_now(store: EntityStore, a: str, b: str) -> dict[str, Any]:
             if np.intersect1d(items[: starts[1]], items[starts[1] :]).size:
                 shared.append(str(rule))
     parts = contributions(store, [low, high], np.array([0]), np.array([1]))
-    made = merge_waterfall(
-        *(store.model.feature_names, parts, parts.sum(axis=1), 1),
-        *(store.model.alpha, missing_of(store)),
-    )
+    names, alpha, missing = store.model.feature_names, store.model.alpha, missing_of(store.model)
+    waterfall = merge_waterfall(names, parts, parts.sum(axis=1), 1, alpha, missing)
     return {
         "rules": shared,
         "all_rules": [str(rule) for rule in rules],
-        "missing": missing_of(store),
-        "direct": {"dissimilarity": made.height, "waterfall": described(made)},
+        "missing": missing,
+        "direct": {"dissimilarity": waterfall.height, "waterfall": described(waterfall)},
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from supclust.cluster.frame import is_frame
+from supclust.cluster.frame import FRAME, is_frame
 from supclust.data.errors import DataError
 from supclust.data.records.columns import refuse_infinite
 from supclust.data.tables.cast import Kind, cast_batch
@@ -17,7 +17,6 @@ from supclust.data.tables.reader import RecordTable, numbers_of, open_table
 
 Source: TypeAlias = Any
 """A path of a table, a pandas data frame or a pyarrow table."""
-_FRAME = Path("data frame")  # what errors name instead of a file
 TYPES = {"text": pa.string(), "number": pa.float64()}
 
 
@@ -37,7 +36,7 @@ def source_table(source: Source) -> RecordTable:
     """Names of the columns of a source."""
     if is_frame(source):
         names = source.column_names if isinstance(source, pa.Table) else source.columns
-        return RecordTable(_FRAME, tuple(map(str, names)))
+        return RecordTable(FRAME, tuple(map(str, names)))
     return open_table(source)
 
 

@@ -49,14 +49,14 @@ def to_table(constraints: Sequence[Constraint]) -> Any:
 def from_table(table: Any) -> tuple[Constraint, ...]:
     """The inverse of `to_table`."""
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    made = tuple(Constraint(*row) for row in rows)
-    wrong = next((one for one in made if one.constraint not in (TOGETHER, APART)), None)
+    constraints = tuple(Constraint(*row) for row in rows)
+    wrong = next((one for one in constraints if one.constraint not in (TOGETHER, APART)), None)
     if wrong is not None:
         raise DataError(
             f"a constraint must be {TOGETHER} or {APART}; received {wrong.constraint!r}. Restore "
             "the whole store"
         )
-    return made
+    return constraints
 
 
 def added(
@@ -68,12 +68,12 @@ def added(
         ValueError: they contradict each other or those there are; the message shows the chain.
     """
     number = 1 + max((one.correction for one in constraints), default=0)
-    made = [
+    new = [
         Constraint(number, kind, str(a), str(b), True, version)
         for kind, pairs in ((TOGETHER, together), (APART, apart))
         for a, b in pairs
     ]
-    result = (*constraints, *made)
+    result = (*constraints, *new)
     numbers: dict[str, int] = {}
     for one in result:
         for id in (one.id_a, one.id_b):
@@ -138,6 +138,14 @@ def links(constraints: Sequence[Constraint], position: Mapping[str, int]) -> tup
         and root(one.id_b) in here
     ]
     return _pairs(must), _pairs(cannot)
+
+
+def require_consistent(must: Ints, cannot: Ints, names: Sequence[str]) -> None:
+    """Refuse must-links that contradict cannot-links; the message has the ids in ``names``."""
+    try:
+        merged_groups(must, cannot, len(names), lambda node: names[node])
+    except ValueError as problem:
+        raise DataError(str(problem)) from None
 
 
 def _numbered(constraints: Sequence[Constraint], numbers: Mapping[str, int]) -> tuple[Ints, Ints]:

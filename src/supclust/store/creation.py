@@ -35,6 +35,7 @@ from supclust.store.folder.key_index import keys_table
 from supclust.store.folder.manifest import MODEL, SEGMENTS, Manifest, write_manifest
 from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, records_table, write_segment
 from supclust.store.new_pairs import rule_keys
+from supclust.store.recluster import missing_of
 
 
 def keeper(
@@ -163,7 +164,7 @@ def frozen(model: TrainedModel, values: dict[str, Any]) -> TrainedModel:
 
 def closer(edges: Edges, model: TrainedModel) -> Edges:
     """Pairs that are closer than a pair that is not given."""
-    return edges.where(edges.dissimilarity < float((model.records or {})["missing"]))
+    return edges.where(edges.dissimilarity < missing_of(model))
 
 
 def pairs_table(edges: Edges) -> Any:

@@ -20,7 +20,7 @@ from supclust.store.constraints import to_table
 from supclust.store.folder.manifest import SEGMENTS, Manifest
 from supclust.store.folder.segments import SCHEMAS, read_table_of
 from supclust.store.folder.state import State
-from supclust.store.recluster import Nodes, components
+from supclust.store.recluster import Nodes, components, missing_of
 from supclust.store.update import component_trees, row_links
 
 Ints = NDArray[np.int64]
@@ -75,11 +75,7 @@ class Entities:
         Those are left out if the model has no confidence. The mean over the records of a cluster is
         the confidence of the cluster.
         """
-        trees, state, missing = (
-            self.trees(),
-            self._state,
-            float((self.model.records or {})["missing"]),
-        )
+        trees, state, missing = self.trees(), self._state, missing_of(self.model)
         place = np.full(state.n_rows, -1, np.int32)
         place[trees.rows] = np.arange(len(trees.rows))
         edges = Edges(place[state.edges.left], place[state.edges.right], state.edges.dissimilarity)

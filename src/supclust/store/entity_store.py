@@ -19,7 +19,7 @@ from supclust.resolve.apply import Resolution, id_order, in_order, score_values
 from supclust.resolve.scoring import Progress
 from supclust.resolve.table_model import takes_all_pairs, value_kinds
 from supclust.store.batch import Batch, Source, columns_of, read_batch, source_table
-from supclust.store.changes import Changes, Event
+from supclust.store.changes import Changes, Event, events_of
 from supclust.store.constraints import Pairs, added, to_table, undone
 from supclust.store.creation import create_store, id_column, now, require_new, segment_name
 from supclust.store.entities import Entities
@@ -34,7 +34,6 @@ from supclust.store.folder.manifest import (
 )
 from supclust.store.folder.segments import write_segment
 from supclust.store.folder.state import State
-from supclust.store.log import events_of
 from supclust.store.rebuild import rebuilt
 from supclust.store.update import Change, work_out
 
@@ -188,9 +187,9 @@ class EntityStore(Entities):
         all_pairs = takes_all_pairs(self.model, records) if records else manifest.all_pairs
         anew = all_pairs != manifest.all_pairs
         worked = rebuilt(state, change, all_pairs) if anew else work_out(state, change)
-        made = (*events, *events_of(worked.moves))
         version = manifest.version + 1
-        changes = Changes(version, now(), command, made, worked.scored, worked.touched)
+        events = (*events, *events_of(worked.moves))
+        changes = Changes(version, now(), command, events, worked.scored, worked.touched)
         tables = worked.segment.tables
         tables["log"] = pa.concat_tables([*([self.log()] if anew else []), changes.table])
         if anew or change.constraints != state.constraints:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supclust.kernels import kernel
 from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.candidates import largest_group
 from supclust.resolve.blocking.key_kernels import agreement
@@ -20,7 +21,6 @@ from supclust.resolve.blocking.keys import Keys
 from supclust.resolve.table_model import keys_of, rules_of
 from supclust.store.folder.key_index import as_keys
 from supclust.store.folder.state import State, pair_codes
-from supclust.store.kernels import count_group_pairs, list_group_pairs
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -168,6 +168,37 @@ class _KeyChanges:
 
 
 def _listed(starts: Ints, rows: Ints, first: int, whole: Bools) -> Ints:
-    codes = np.empty(count_group_pairs(starts, rows, first, whole), np.int64)
-    list_group_pairs(starts, rows, first, whole, codes)
+    codes = np.empty(_count_group_pairs(starts, rows, first, whole), np.int64)
+    _list_group_pairs(starts, rows, first, whole, codes)
     return codes
+
+
+@kernel
+def _count_group_pairs(starts: Ints, members: Ints, first: int, whole: Bools) -> int:
+    """Number of pairs that `_list_group_pairs` lists."""
+    count = 0
+    for group in range(starts.shape[0] - 1):
+        for b in range(starts[group], starts[group + 1]):
+            if whole[group] or members[b] >= first:
+                count += b - starts[group]
+    return count
+
+
+@kernel
+def _list_group_pairs(starts: Ints, members: Ints, first: int, whole: Bools, out: Ints) -> None:
+    """Pairs of rows of a group, as larger row + smaller row << 32; those with a new row.
+
+    Args:
+        starts: (groups + 1,).
+        members: rows of the groups, ascending in each.
+        first: rows from here on are new.
+        whole: (groups,) whether all pairs of a group are listed.
+        out: filled.
+    """
+    count = 0
+    for group in range(starts.shape[0] - 1):
+        for b in range(starts[group], starts[group + 1]):
+            if whole[group] or members[b] >= first:
+                for a in range(starts[group], b):
+                    out[count] = (members[a] << 32) | members[b]
+                    count += 1

@@ -9,11 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from supclust.data.errors import DataError
-from supclust.hac.graph.constraints import merged_groups
 from supclust.resolve.apply import id_order, score_values
 from supclust.store.batch import columns_of
-from supclust.store.constraints import links
+from supclust.store.constraints import links, require_consistent
 from supclust.store.creation import clusters_table, scored_segment
 from supclust.store.folder.state import State
 from supclust.store.identity import matched_ids
@@ -39,10 +37,7 @@ def rebuilt(state: State, change: Change, all_pairs: bool) -> Worked:
     whole = pa.concat_tables([state.values.take(kept), change.batch.values]).take(at)
     values, names = columns_of(whole), ids.to_pylist()
     must, cannot = links(change.constraints, {name: k for k, name in enumerate(names)})
-    try:
-        merged_groups(must, cannot, len(names), lambda node: names[node])
-    except ValueError as problem:
-        raise DataError(str(problem)) from None
+    require_consistent(must, cannot, names)
     scored = score_values(values, state.model, (must, cannot))
     kinds = state.manifest.columns
     segment = scored_segment(state.model, ids, values, kinds, scored.edges, all_pairs)

@@ -8,18 +8,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from supclust.data.errors import DataError
 from supclust.hac.graph.arrange import flatten, join, join_near
-from supclust.hac.graph.constraints import merged_groups
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import id_order
 from supclust.resolve.graph_cut import cluster_graph, pairs_apart
 from supclust.resolve.scoring import Edges
 from supclust.resolve.table_model import text_codes
-from supclust.store.constraints import Constraint, links
+from supclust.store.constraints import Constraint, links, require_consistent
 
 Ints = NDArray[np.int64]
+
+
+def missing_of(model: TrainedModel) -> float:
+    """Dissimilarity that a model of a bare table gives to pairs that are not compared."""
+    return float((model.records or {})["missing"])
 
 
 class Nodes(NamedTuple):
@@ -86,15 +89,10 @@ def clustered(
     own = Edges(left.astype(np.int32), right.astype(np.int32), edges.dissimilarity)
     if distinct is not None:
         values = text_codes([distinct[int(k)] for k in order])
-        component = components(
-            len(rows), own, must, limit
-        )  # pairs of others are never merged anyway
+        # Records of different components are never merged anyway.
+        component = components(len(rows), own, must, limit)
         apart = pairs_apart(np.where(values < 0, -1, values * len(rows) + component))
         cannot = cannot if apart is None else np.concatenate([cannot, apart])
-    try:
-        merged_groups(must, cannot, len(rows), lambda node: names[node])
-    except ValueError as problem:
-        raise DataError(str(problem)) from None
-    missing = float((model.records or {})["missing"])
-    forest = cluster_graph(own, len(rows), model.alpha, missing, cannot, must, limit)
+    require_consistent(must, cannot, names)
+    forest = cluster_graph(own, len(rows), model.alpha, missing_of(model), cannot, must, limit)
     return Nodes(rows, names, forest)

@@ -17,15 +17,15 @@ from supclust.resolve.pair_model import pair_model
 from supclust.resolve.scoring import Edges, PairList, score_candidates
 from supclust.resolve.table_model import compared
 from supclust.store.batch import Batch, columns_of, flat
+from supclust.store.changes import Moves
 from supclust.store.constraints import Constraint, links
 from supclust.store.creation import closer, clusters_table, pairs_table
 from supclust.store.folder.key_index import keys_table
 from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, records_table
-from supclust.store.folder.state import State
+from supclust.store.folder.state import State, rows_by_id
 from supclust.store.identity import matched_ids
-from supclust.store.log import Moves
 from supclust.store.new_pairs import PairChanges, all_new_pairs, changed_pairs
-from supclust.store.recluster import Nodes, clustered, components
+from supclust.store.recluster import Nodes, clustered, components, missing_of
 
 Ints = NDArray[np.int64]
 
@@ -141,7 +141,7 @@ def _scored(state: State, change: Change, pairs: PairChanges, ids: Any) -> Edges
         PairList(local[: len(left)], local[len(left) :]),
         compared(state.model, columns_of(values)),
         [pair_model(state.model.spec, state.model.weights)],
-        most=float((state.model.records or {})["missing"]),
+        most=missing_of(state.model),
     )
     edges = closer(edges, state.model)
     places = rows.astype(np.int32)
@@ -157,6 +157,7 @@ def _touched(
     """
     n = len(alive)
     former = edges.where((edges.left < state.n_rows) & (edges.right < state.n_rows))
+    corrected = _rows_of(change.corrected, ids, alive)
     seeds = np.concatenate(
         [
             np.arange(state.n_rows, n),
@@ -164,7 +165,7 @@ def _touched(
             dropped.ravel(),
             former.left,
             former.right,
-            _rows_of(change.corrected, ids, alive),
+            corrected[corrected >= 0],
         ]
     ).astype(np.int64)
     must = [
@@ -185,25 +186,16 @@ def row_links(constraints: tuple[Constraint, ...], ids: Any, alive: NDArray[np.b
     """Must-links of a store, (k, 2) rows."""
     active = [one for one in constraints if one.active]
     names = list(dict.fromkeys(id for one in active for id in (one.id_a, one.id_b)))
-    rows = _rows_of(tuple(names), ids, alive, keep=True)
+    rows = _rows_of(names, ids, alive)
     position = {name: int(row) for name, row in zip(names, rows, strict=True) if row >= 0}
     return links(active, position)[0]
 
 
-def _rows_of(
-    names: tuple[str, ...], ids: Any, alive: NDArray[np.bool_], keep: bool = False
-) -> Ints:
-    """Rows of records by id; those that are not there are left out, or -1."""
-    import pyarrow.compute as pc
-
+def _rows_of(names: Sequence[str], ids: Any, alive: NDArray[np.bool_]) -> Ints:
+    """Row of every distinct id, -1 where no record has it."""
     if not names:
         return np.empty(0, np.int64)
-    wanted = list(dict.fromkeys(names))
-    at = pc.index_in(ids, value_set=pa.array(wanted, pa.string()))
-    present = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False) & alive)
-    rows = np.full(len(wanted), -1)
-    rows[at.take(pa.array(present)).to_numpy()] = present
-    return rows if keep else rows[rows >= 0]
+    return rows_by_id(ids, alive, pa.array(list(dict.fromkeys(names)), pa.string()))
 
 
 def _clustered(state: State, change: Change, touched: Ints, edges: Edges, ids: Any) -> Nodes:

@@ -54,11 +54,13 @@ def test_wrong_usage_is_exit_code_2(
 
 
 def add_command(
-    monkeypatch: pytest.MonkeyPatch, configure: Callable[[argparse.ArgumentParser], object]
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[[argparse.Namespace], int],
+    configure: Callable[[argparse.ArgumentParser], object] = lambda parser: None,
 ) -> None:
     """Add a command ``try`` to the list, with a module of its own."""
     module = types.ModuleType("supclust.cli.try")
-    vars(module).update(EXAMPLES=("supclust try",), configure=configure)
+    vars(module).update(EXAMPLES=("supclust try",), configure=configure, run=run)
     monkeypatch.setitem(sys.modules, "supclust.cli.try", module)
     monkeypatch.setitem(cli.COMMANDS, "try", "try something")
 
@@ -74,7 +76,7 @@ def interrupt(_: object) -> int:
 def test_wrong_input_is_one_line_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    add_command(monkeypatch, lambda parser: parser.set_defaults(run=refuse))
+    add_command(monkeypatch, refuse)
     assert cli.main(["try"]) == 2
     captured = capsys.readouterr()
     expected = "supclust: error: alpha must be a number; received NaN. Pass --alpha 0.\n"
@@ -83,14 +85,14 @@ def test_wrong_input_is_one_line_without_a_traceback(
 
 @pytest.mark.parametrize(
     "configure",  # while the command is imported, and while it works
-    [interrupt, lambda parser: parser.set_defaults(run=interrupt)],
+    [interrupt, lambda parser: None],
 )
 def test_ctrl_c_is_one_line_and_exit_code_130(
     configure: Callable[[argparse.ArgumentParser], object],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    add_command(monkeypatch, configure)
+    add_command(monkeypatch, interrupt, configure)
     assert cli.main(["try"]) == 130
     assert capsys.readouterr() == ("", "Interrupted.\n")
 

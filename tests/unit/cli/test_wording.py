@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from supclust.cli.explain.model import model_lines
-from supclust.cli.fit.command import _sizes
+from supclust.cli.explain import model_lines
+from supclust.cli.fit import _sizes
 from supclust.data.block import Block
 
 

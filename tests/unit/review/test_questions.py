@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from supclust.explain.component import sides
 from supclust.explain.waterfall import Waterfall
 from supclust.hac import graph_linkage
-from supclust.review.questions import STEEPNESS, disagreement, questions, sides, worth
+from supclust.review.questions import STEEPNESS, disagreement, questions, worth
 
 
 def random_forest(seed: int):
@@ -60,7 +61,7 @@ def test_the_most_valuable_first_and_none_twice() -> None:
     rest = questions(forest, ids, 0.5, 5, {first[0].key})
     assert first[0].key not in {one.key for one in rest}
     assert rest[0] == first[1]
-    assert all(one.made == (one.height <= 0.5) for one in first)
+    assert all(one.merged == (one.height <= 0.5) for one in first)
 
 
 def test_disagreement() -> None:

@@ -44,7 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the corrections there are")
     parser.add_argument("-o", "--output", type=Path, help="write what changed as a table")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

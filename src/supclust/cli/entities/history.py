@@ -20,7 +20,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--id", help="of a record")
     which.add_argument("--cluster", type=int, help="id of a cluster, also of a retired one")
     parser.add_argument("-o", "--output", type=Path, help="write the log as a table")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

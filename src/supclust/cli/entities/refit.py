@@ -26,7 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--label", help="column of known entities in --table")
     parser.add_argument("--seed", type=int, default=0, help="of everything random")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     import pyarrow.csv
     import pyarrow.parquet
 
-    from supclust.cli.fit.command import check_output
+    from supclust.cli.fit import check_output
     from supclust.cli.main import main
     from supclust.data.errors import DataError
     from supclust.review.answers import judged_pairs

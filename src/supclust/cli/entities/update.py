@@ -29,7 +29,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", type=Path, help="refuse a store of another model than this")
     parser.add_argument("-o", "--output", type=Path, help="write what changed as a table")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from supclust.data.records.table import ColumnChoice
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument(
         "records",
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "linear if there is text, else mahalanobis, unless another is clearly better on held-out "
         "clusters)",
     )
-    _configure_tables(parser)
+    _add_table_arguments(parser)
     how = parser.add_argument_group("how to learn")
     how.add_argument(
         "--recipe",
@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--weight-decay", type=float)
 
 
-def _configure_tables(parser: argparse.ArgumentParser) -> None:
+def _add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of tables without blocks."""
     table = parser.add_argument_group("pairs of a table, with or without --block")
     table.add_argument(

@@ -152,5 +152,5 @@ def choose_blocks(
         if not left:
             raise DataError("no block is left to train on; hold out fewer with --dev-blocks")
         return left, held
-    wanted = [b for b in data.blocks if train is None or b.name in set(train)]
-    return hold_out(wanted, share, seed)
+    eligible = [b for b in data.blocks if train is None or b.name in set(train)]
+    return hold_out(eligible, share, seed)

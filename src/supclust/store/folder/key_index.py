@@ -107,11 +107,11 @@ class KeyIndex:
 
     def of_rows(self, rule: int, rows: Ints, n: int) -> tuple[Ints, Ints]:
         """Positions in ``rows`` (ascending) and the keys of these, of n rows in all."""
-        wanted = np.zeros(n, np.bool_)
-        wanted[rows] = True
+        is_selected = np.zeros(n, np.bool_)
+        is_selected[rows] = True
         owners, keys = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for part in self.parts[rule]:
-            here = wanted[part.rows]
+            here = is_selected[part.rows]
             owners.append(np.searchsorted(rows, part.rows[here]))
             keys.append(part.keys[here])
         return np.concatenate(owners), np.concatenate(keys)

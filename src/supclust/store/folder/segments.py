@@ -138,8 +138,8 @@ def read_table_of(folder: Path, name: str, schema: Any) -> Any:
         raise DataError(f"is damaged ({first}); restore the whole store", path) from None
     if not table.schema.equals(schema, check_metadata=False):
         received = ", ".join(f"{one.name} {one.type}" for one in table.schema)
-        wanted = ", ".join(f"{one.name} {one.type}" for one in schema)
+        required = ", ".join(f"{one.name} {one.type}" for one in schema)
         raise DataError(
-            f"must have the columns {wanted}; received {received}. Restore the whole store", path
+            f"must have the columns {required}; received {received}. Restore the whole store", path
         )
     return table.replace_schema_metadata(None)

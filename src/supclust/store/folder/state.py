@@ -147,13 +147,16 @@ class State:
         Args:
             ids: array of strings, distinct.
         """
-        here = np.flatnonzero(self.alive)
-        known = self.ids if len(here) == self.n_rows else self.ids.take(pa.array(here))
-        at = pc.index_in(known, value_set=ids)
-        present = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
-        rows = np.full(len(ids), -1)
-        rows[at.drop_null().to_numpy()] = here[present]
-        return rows
+        return rows_by_id(self.ids, self.alive, ids)
+
+
+def rows_by_id(ids: Any, alive: Bools, wanted: Any) -> Ints:
+    """Row of each of the distinct ids ``wanted``, -1 where no row that is alive has it."""
+    at = pc.index_in(ids, value_set=wanted)
+    present = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False) & alive)
+    rows = np.full(len(wanted), -1)
+    rows[at.take(pa.array(present)).to_numpy()] = present
+    return rows
 
 
 def pair_codes(left: NDArray[Any], right: NDArray[Any]) -> Ints:
