@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from supclust.model.trained import TrainedModel
 
 EXAMPLES = (
+    "supclust fit records.csv --label entity -o model",
     "supclust fit records.csv --label author --block name -o model",
     "supclust fit records.csv --label who --columns name,city,year -o model",
 )
