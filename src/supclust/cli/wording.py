@@ -20,6 +20,15 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
+def shortened(text: str, widest: int) -> str:
+    """A text of at most so many characters, which ends in three dots where it was cut.
+
+    >>> shortened("sony turntable", 14), shortened("sony turntable", 10)
+    ('sony turntable', 'sony tu...')
+    """
+    return text if len(text) <= widest else text[: widest - 3] + "..."
+
+
 def names_in(text: str | None) -> list[str] | None:
     """Names from a file, one per line, or from a list separated by commas.
 

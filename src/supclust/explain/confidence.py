@@ -108,7 +108,8 @@ def calibrate(standing: Membership, right: Floats, labels: Ints, fold: Ints) -> 
         fold: (n,) of the labelled records, by entity.
 
     Returns:
-        ``None`` without labelled records in clusters.
+        ``None`` without labelled records in clusters, or if all are of one fold, as with a single
+        labelled entity: then none can be held out.
     """
     known = ~np.isnan(right) & (fold >= 0)
     if not (known & (standing.size > 1)).any():
@@ -121,6 +122,8 @@ def calibrate(standing: Membership, right: Floats, labels: Ints, fold: Ints) -> 
             held_out[mine] = trained.of(standing)[mine]
             constant[mine] = right[rest].mean()
     scored = ~np.isnan(held_out)
+    if not scored.any():
+        return None
     raw = calibration_curve(standing.probability[scored], right[scored]).error
     curve = calibration_curve(held_out[scored], right[scored])
     skill = brier_skill(held_out[scored], right[scored], constant[scored])

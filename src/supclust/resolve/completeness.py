@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supclust.resolve.blocking.candidates import Candidates
 from supclust.resolve.blocking.keys import Ints
@@ -21,7 +22,8 @@ Labelled: TypeAlias = Literal["auto", "complete", "partial"]
 
 _FEW_STRANGERS = 0.02  # of the pairs of one entity, as pairs of two labelled entities
 _FEW_MATCHES = 0.5  # of the matches that labels missing at random would leave
-_SAMPLE = 20_000  # pairs that are looked at
+_SAMPLE = 20_000  # labelled pairs that the quick model is trained on
+_LOOKED = 200_000  # pairs of a kind whose mean probability is taken, at most
 
 
 class Completeness(NamedTuple):
@@ -51,7 +53,7 @@ def completeness(
         return Completeness(
             True,
             "labels are taken as complete: hardly any two labelled entities are compared, so "
-            "unlabelled records must be strangers (--labelled partial denies it)",
+            "unlabelled records must be strangers (if not, say --labelled partial)",
         )
     expected = counts.same * 2 * (1 - known) / known
     share = _matching_share(candidates, table, labels, counts)
@@ -60,30 +62,44 @@ def completeness(
             True,
             f"labels are taken as complete: of the pairs with one labelled record {share:.1%} "
             f"look like matches, where records of the same entities without a label would make it "
-            f"{min(1.0, expected / counts.mixed):.1%} (--labelled partial denies it)",
+            f"{min(1.0, expected / counts.mixed):.1%} (if not, say --labelled partial)",
         )
     return Completeness(
         False,
         "labels are taken as partial: unlabelled records look like those of labelled entities and "
-        "are left out of training and scores (--labelled complete denies it)",
+        "are left out of training and scores (if not, say --labelled complete)",
     )
 
 
 def _matching_share(
     candidates: Candidates, table: Compared, labels: Ints, counts: PairCounts
 ) -> float:
-    """Share of matches among the pairs of a labelled and an unlabelled record, by a quick model."""
+    """Share of matches among the pairs of a labelled and an unlabelled record, by a quick model.
+
+    With the mean probabilities m of the model, share = (m_mixed - m_different) / (m_same -
+    m_different): the adjusted count of Forman (2008). The mean alone is the share of matches among
+    labelled pairs where the model tells nothing, so that labels would look partial.
+    """
     pairs = draw_pairs(candidates, labels, counts, complete=False)
     rng = np.random.default_rng(0)
-    some = rng.permutation(len(pairs.left))[:_SAMPLE]
-    features = table.features(pairs.left[some], pairs.right[some], False)
-    model = train_logistic(features, pairs.same[some], pairs.weight[some])
-    total = matches = 0.0
+    some = pairs.of(rng.permutation(len(pairs.left))[:_SAMPLE])
+    features = table.features(some.left, some.right, False)
+    model = train_logistic(features, some.same, some.weight)
+
+    def probability(left: Ints, right: Ints) -> NDArray[np.float64]:
+        value = model.dissimilarity(table.features(left, right, False))
+        return 1 / (1 + np.exp(np.clip(value, -50, 50)))
+
+    matches = pairs.of(np.flatnonzero(pairs.same)[:_LOOKED])
+    same = float(np.average(probability(matches.left, matches.right), weights=matches.weight))
+    chance = np.minimum(1.0, [0, _LOOKED / counts.different, _LOOKED / counts.mixed, 0])
+    total, drawn = np.zeros(4), np.zeros(4)
     for left, right in candidates.chunks():
-        mixed = np.flatnonzero(pair_kinds(labels, left, right) == 2)
-        mixed = mixed[rng.random(len(mixed)) < _SAMPLE / counts.mixed]
-        if len(mixed):
-            value = model.dissimilarity(table.features(left[mixed], right[mixed], False))
-            matches += float((1 / (1 + np.exp(np.clip(value, -50, 50)))).sum())
-            total += len(mixed)
-    return matches / max(total, 1.0)
+        kinds = pair_kinds(labels, left, right)
+        kept = np.flatnonzero(rng.random(len(kinds)) < chance[kinds])
+        if len(kept):
+            kinds = kinds[kept]
+            total += np.bincount(kinds, probability(left[kept], right[kept]), minlength=4)
+            drawn += np.bincount(kinds, minlength=4)
+    _, different, mixed, _ = total / np.maximum(drawn, 1)
+    return float(np.clip((mixed - different) / max(same - different, 1e-9), 0, 1))

@@ -115,6 +115,7 @@ def test_check_takes_the_options_of_fit(
     assert cli.main(["data", "check", *words.split()]) == 0
     shown = capsys.readouterr().out
     assert all(part in shown for part in parts), shown
+    assert ("with a label" in shown) <= ("--label" in words)
 
 
 @pytest.mark.usefixtures("tables")

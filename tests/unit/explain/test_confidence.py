@@ -129,6 +129,8 @@ def test_probabilities_that_are_off_are_calibrated() -> None:
     assert again.skill == made.skill > 0.3
     unknown = np.full(2 * pairs, -1)
     assert calibrate(found, np.full(2 * pairs, np.nan), unknown, unknown) is None
+    in_one_fold = np.zeros(2 * pairs, np.int64)  # as with one labelled entity: none can be held out
+    assert calibrate(found, rightness(found.cluster, labels, True), labels, in_one_fold) is None
 
 
 def standing(entities: int, each: int, seed: int) -> tuple[Membership, np.ndarray]:

@@ -56,6 +56,34 @@ def test_a_table_beyond_all_pairs_uses_the_rules(model, tmp_path, capsys):
     assert pairwise_scores(labels, clusters(tmp_path / "e.csv")).f1 > 0.85
 
 
+def test_a_single_labelled_entity_is_enough(tmp_path, capsys):
+    rows, labels = persons(60)
+    first = np.bincount(labels).argmax()
+    known = ["one" if k == first else "" for k in labels]
+    table = write(tmp_path / "t.csv", rows, known)
+    assert run("fit", table, "--label", "entity", "-o", tmp_path / "m") == 0
+    assert "1 entity\n" in capsys.readouterr().out
+    assert run("cluster", table, "--model", tmp_path / "m", "-o", tmp_path / "e.csv") == 0
+    assert "confidence" not in (tmp_path / "e.csv").read_text()  # nothing could be held out
+
+
+def test_fit_says_which_records_the_scores_are_of(tmp_path, capsys):
+    rows, labels = persons(60)
+    rows = [{**row, "remark": "a customer of " + "many years, " * 4 + str(k)}
+            for k, row in enumerate(rows)]  # fmt: skip
+    table = write(tmp_path / "t.csv", rows, [f"p{k}" if k < 40 else "" for k in labels])
+    for asked, said in (
+        ("partial", "of labelled records only, pairs never compared included"),
+        ("complete", "unlabelled records and pairs never compared included"),
+    ):
+        words = ("--label", "entity", "--labelled", asked, "-o", tmp_path / "m")
+        assert run("fit", table, *words) == 0
+        text = capsys.readouterr().out
+        assert said in text
+        assert "'a customer of many years, m...'" in text  # cut inside its quotes
+        assert "rules are for larger ones" in text
+
+
 def test_fit_warns_where_complete_labels_stop(tmp_path, capsys):
     rows, labels = persons(100)
     for k, row in enumerate(rows):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "check_output", "configure", "run"]
 
 EXAMPLES = (
+    "supclust fit records.csv --label entity -o model",
     "supclust fit records.csv --label author --block name -o model",
     "supclust fit records.csv --label who --columns name,city,year -o model",
 )

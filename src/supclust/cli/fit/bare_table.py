@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from supclust.cli.fit.arguments import column_choice
-from supclust.cli.wording import counted, linkage_line, scores_line
+from supclust.cli.wording import counted, linkage_line, scores_line, shortened
 
 if TYPE_CHECKING:
     from supclust.data.records.table import Records
@@ -17,6 +17,7 @@ _OF_BLOCKS = (
     *("dev_fraction", "dev_blocks", "train_blocks"),
 )
 _OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall", "pairs")
+_WIDEST = 30  # characters of an example
 _OPTIONS = ("candidates", "labelled", "max_pairs", "recall")  # of `TableOptions`
 
 
@@ -98,7 +99,11 @@ def learned_lines(model: TrainedModel) -> list[str]:
     return [
         *lines,
         scores_line(model.record["dev"], None)
-        + ", unlabelled records and pairs never compared included",
+        + (
+            ", unlabelled records and pairs never compared included"
+            if facts["complete"]
+            else ", of labelled records only, pairs never compared included"
+        ),
         f"held out: B-cubed F1 {f1:.3f} (precision {precision:.3f}, recall {recall:.3f})",
         f"{model.record['seconds']:.1f} s",
     ]
@@ -108,13 +113,13 @@ def _described(records: Records) -> list[str]:
     labelled = int((records.labels >= 0).sum())
     lines = [
         f"{records.path}: {counted(records.n, 'record')}, {labelled:,} with a label, "
-        f"{len(records.label_names):,} entities"
+        f"{len(records.label_names):,} {'entity' if len(records.label_names) == 1 else 'entities'}"
     ]
     width, wide = (max(map(len, texts)) for texts in (records.kinds, records.kinds.values()))
     lines.append("columns compared:")
     for one in records.columns:
         if one.note is None:
-            examples = ", ".join(repr(example)[:30] for example in one.examples)
+            examples = ", ".join(repr(shortened(example, _WIDEST)) for example in one.examples)
             lines.append(f"  {one.name:<{width}}  {one.kind:<{wide}}  e.g. {examples}")
     return [*lines, *records.notes]
 

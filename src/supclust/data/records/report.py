@@ -27,11 +27,10 @@ class RecordsReport:
     def lines(self) -> list[str]:
         """The report as text."""
         records = self.records
-        labelled = int((records.labels != UNKNOWN).sum())
-        text = [
-            f"{records.path}: {records.n} records, {labelled} with a label",
-            *_column_lines(records),
-        ]
+        counts = f"{records.path}: {records.n} records"
+        if records.choice.label is not None:
+            counts += f", {int((records.labels != UNKNOWN).sum())} with a label"
+        text = [counts, *_column_lines(records)]
         if records.choice.label is None:
             text.append("  note: no column of clusters is named; --label checks it as well")
             return text

@@ -155,7 +155,13 @@ def _grouped(keys: Keys, largest: int) -> tuple[Keys, Group, tuple[int, int] | N
 
 def say_candidates(candidates: Candidates, total: int, say: Callable[[str], None]) -> None:
     """Say how many pairs there are, and which keys were left out."""
-    what = "pairs that satisfy a rule" if candidates.rules else "pairs: all are compared"
+    what = "pairs that satisfy a rule"
+    if not candidates.rules:
+        what = "pairs: all are compared"
+        if candidates.n > 1:
+            what += (
+                f", as in all tables of at most {ALL_PAIRS:,} records; rules are for larger ones"
+            )
     say(f"{total:,} {what}")
     for one in candidates.left_out:
         say(str(one))
