@@ -147,7 +147,7 @@ def _tutorial() -> tuple[Any, list[Any], list[Any]]:
 
 def logistic(folder: Path) -> None:
     """Contestant: rapidfuzz ratios, logistic regression, average linkage of blocks."""
-    from rapidfuzz import fuzz
+    from rapidfuzz import fuzz, process
     from rapidfuzz.distance import JaroWinkler
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.sparse import coo_matrix
@@ -158,20 +158,22 @@ def logistic(folder: Path) -> None:
     labels = table[LABEL].astype("category").cat.codes.to_numpy()
     columns = [c for c in table if c not in (LABEL, "id", "unique_id", "rec_id")]
     text = {c: table[c].fillna("").astype(str).tolist() for c in columns}
-    pairs: set[tuple[int, int]] = set()
-    for c in columns:  # records that share a value that at most 50 have
-        for rows in table.groupby(c).indices.values():
-            if 1 < len(rows) <= 50:
-                pairs |= {(int(a), int(b)) for k, a in enumerate(rows) for b in rows[k + 1 :]}
+    keys: dict[tuple[str, str], set[int]] = {}  # records that share a value, or a word, of a column
+    for c in columns:
+        for row, value in enumerate(text[c]):
+            for key in {value, *value.lower().split()} - {""}:
+                keys.setdefault((c, key), set()).add(row)
+    few = [sorted(rows) for rows in keys.values() if 1 < len(rows) <= 50]
+    pairs = {(a, b) for rows in few for k, a in enumerate(rows) for b in rows[k + 1 :]}
     left, right = np.array(sorted(pairs)).T
     features = np.empty((len(left), 2 * len(columns)), np.float32)
     for k, c in enumerate(columns):
-        values = text[c]
-        for row, (a, b) in enumerate(zip(left, right, strict=True)):
-            x, y = values[a], values[b]
-            known = bool(x and y)
-            features[row, 2 * k] = JaroWinkler.similarity(x, y) if known else 0.5
-            features[row, 2 * k + 1] = fuzz.token_set_ratio(x, y) / 100 if known else 0.5
+        values = np.array(text[c], object)
+        x, y = values[left].tolist(), values[right].tolist()
+        features[:, 2 * k] = process.cpdist(x, y, scorer=JaroWinkler.similarity)
+        features[:, 2 * k + 1] = process.cpdist(x, y, scorer=fuzz.token_set_ratio) / 100
+        missing = (values == "")[left] | (values == "")[right]
+        features[missing, 2 * k : 2 * k + 2] = 0.5
     a, b = labels[left], labels[right]
     known = (a >= 0) & (b >= 0)
     model = LogisticRegression(max_iter=1000).fit(features[known], (a == b)[known])
