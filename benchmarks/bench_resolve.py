@@ -179,10 +179,15 @@ def logistic(folder: Path) -> None:
     model = LogisticRegression(max_iter=1000).fit(features[known], (a == b)[known])
     probability = model.predict_proba(features)[:, 1]
 
-    def cut(threshold: float) -> np.ndarray:
-        n, kept = len(table), probability > 0.05
+    n = len(table)
+    for least in (0.05, 0.2, 0.5, 0.8, 0.95, 0.99):  # components have to fit a square matrix
+        kept = probability > least
         graph = coo_matrix((kept[kept], (left[kept], right[kept])), (n, n))
         _, component = connected_components(graph, directed=False)
+        if np.bincount(component).max() <= 5_000:
+            break
+
+    def cut(threshold: float) -> np.ndarray:
         found, made = np.empty(n, np.int64), 0
         order = np.argsort(component, kind="stable")
         inside = np.flatnonzero(component[left] == component[right])
