@@ -128,6 +128,8 @@ def score_candidates(
             done += count
             if progress:
                 progress(done + skipped, max(done + skipped, total))
+    if progress:  # chunks that were finished before may come after the last result
+        progress(done + skipped, max(done + skipped, total))
     if not parts:
         return Edges.none()
     return Edges(*(np.concatenate(part) for part in zip(*in_order(parts), strict=True)))

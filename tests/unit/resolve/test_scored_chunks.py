@@ -16,6 +16,7 @@ from store_tables import linear_model, persons, table_of
 from supclust import EntityStore
 from supclust.cli.main import main
 from supclust.cluster import components
+from supclust.cluster.engine import LOCAL
 from supclust.cluster.resume import PartialOutput
 from supclust.cluster.table import Options
 from supclust.data.errors import DataError
@@ -87,19 +88,30 @@ def test_a_killed_command_goes_on(table: Path, point: str, capsys) -> None:
     assert not table.with_name("c.csv.partial").exists()
 
 
+class OneByOne:
+    """An engine that asks for an item only when the result of the one before was taken."""
+
+    def map(self, compute, items, prepare):
+        for number, item in items:
+            yield number, compute(prepare(item))
+
+
+@pytest.mark.parametrize("engine", [LOCAL, OneByOne()])
 @pytest.mark.parametrize("stop_after", [0, 1, 4])
-def test_a_run_goes_on_with_another_engine(table: Path, stop_after: int) -> None:
+def test_a_run_goes_on_with_another_engine(table: Path, stop_after: int, engine) -> None:
     whole = PickledBackwards()
     done, expected = resolved(table, "whole.parquet", engine=whole)
     with pytest.raises(KeyboardInterrupt):
         resolved(table, "c.parquet", engine=PickledBackwards(stop_after))
     assert table.with_name("c.parquet.partial").exists() == (stop_after > 0)
     seen: list[tuple[int, int]] = []
-    again, received = resolved(table, "c.parquet", progress=lambda *pairs: seen.append(pairs))
+    more = {"engine": engine, "progress": lambda *pairs: seen.append(pairs)}
+    again, received = resolved(table, "c.parquet", **more)
     assert received == expected and again == done._replace(resumed=stop_after)
     assert seen[-1] == (done.pairs, done.pairs)
     assert seen[0] == (0, done.pairs)
-    assert len(seen) == whole.computed - stop_after > 3  # which has a chunk of components, too
+    # At the start, after every chunk and at the end; one chunk of `whole` is of components.
+    assert len(seen) == whole.computed - 1 - stop_after + 2 > 3
 
 
 @pytest.mark.parametrize("constrained", [False, True])
