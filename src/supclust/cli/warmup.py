@@ -154,7 +154,7 @@ def _cluster_entities() -> None:
     from supclust.data.records.learning import learn_comparisons
     from supclust.explain.membership import membership
     from supclust.resolve.blocking.candidates import Candidates
-    from supclust.resolve.blocking.keys import PREDICATES
+    from supclust.resolve.blocking.predicates import PREDICATES
     from supclust.resolve.blocking.rules import Predicate, Rule
     from supclust.resolve.blocking.table_rules import key_table
     from supclust.resolve.graph_cut import cluster_graph

@@ -59,7 +59,9 @@ from supclust.resolve.training_pairs import (
 )
 
 PAIRS_PER_RECORD = 40
-"""Budget of candidate pairs, per record of the table."""
+"""Budget of candidate pairs, per record."""
+MOST_PER_RECORD = 200
+"""The same of tables that have few records, but too many to compare all pairs."""
 _PAIRS = 20_000  # from which averages and useless columns are learned
 
 
@@ -70,14 +72,15 @@ class TableOptions:
     Attributes:
         candidates: rules, as in ``surname & year(dob), postcode``; ``None``: they are chosen.
         labelled: whether records without a label are strangers.
-        max_pairs: candidate pairs per record, at most, of the rules that are chosen.
+        max_pairs: candidate pairs per record, at most, of the rules that are chosen; default: see
+            `pair_budget`.
         recall: share of the labelled pairs that the closure of the candidates is to cover.
         seed: of samples, folds and training.
     """
 
     candidates: str | None = None
     labelled: Labelled = "auto"
-    max_pairs: float = PAIRS_PER_RECORD
+    max_pairs: float | None = None
     recall: float = TARGET
     seed: int = 0
 
@@ -103,9 +106,11 @@ def fit_table(
     only_judged = judged if records.choice.label is None else None
     _require_pairs(records, labels)
     keys = key_table(records, options.candidates is not None)
-    limits = (options.candidates, options.max_pairs, options.recall, options.seed)
-    rules = table_rules(keys, records, labels, *limits, say)
     block = records.choice.block
+    budget = options.max_pairs
+    budget = pair_budget(records.n, block is not None) if budget is None else budget
+    limits = (options.candidates, budget, options.recall, options.seed)
+    rules = table_rules(keys, records, labels, *limits, say)
     small = records.n <= ALL_PAIRS and options.candidates is None and block is None
     candidates = Candidates.of(keys, () if small else [one.rule for one in rules])
     counts = count_pairs(candidates, labels)
@@ -181,6 +186,21 @@ def fit_table(
         threshold=cut.threshold,
         record=record,
     )
+
+
+def pair_budget(n: int, in_blocks: bool = False) -> float:
+    """Candidate pairs per record, at most.
+
+    A table just too large for all pairs has as many in all as one that is just not. Rules of
+    smaller tables are for later, larger ones, where pairs per record grow with the table.
+
+    >>> [pair_budget(n) for n in (1_000, 10_000, 50_000, 1_000_000)]
+    [40, 200, 89.97, 40]
+    """
+    if in_blocks or n <= ALL_PAIRS:
+        return PAIRS_PER_RECORD
+    as_many = ALL_PAIRS * (ALL_PAIRS - 1) / 2 / n
+    return min(max(as_many, PAIRS_PER_RECORD), MOST_PER_RECORD)
 
 
 def _require_pairs(records: Records, labels: Ints) -> None:

@@ -16,7 +16,8 @@ from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable
 from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
-from supclust.resolve.blocking.keys import BY_RARITY, Ints, KeyColumn
+from supclust.resolve.blocking.keys import Ints, KeyColumn
+from supclust.resolve.blocking.predicates import BY_RARITY
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
 from supclust.resolve.graph_cut import pairs_apart
 from supclust.resolve.scoring import Compared

@@ -125,7 +125,12 @@ def _add_table_arguments(parser: argparse.ArgumentParser) -> None:
         help="judged pairs, beside --label or instead of it: two ids (id_a, id_b) and match (1, 0)",
     )
     table.add_argument("--distinct", help="records that share a value are different entities")
-    table.add_argument("--max-pairs", type=float, metavar="K", help="per record (default: 40)")
+    table.add_argument(
+        "--max-pairs",
+        type=float,
+        metavar="K",
+        help="per record (default: 40; more in tables of 3,000 to 100,000 records)",
+    )
     table.add_argument(
         "--recall", type=float, help="of labelled pairs, after closure (default: 0.999)"
     )

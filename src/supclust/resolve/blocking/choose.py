@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from supclust.resolve.blocking.key_kernels import agreement, count_bits
 from supclust.resolve.blocking.keys import Ints, Keys
+from supclust.resolve.blocking.predicates import PARTS
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule
 
 Bools = NDArray[np.bool_]
@@ -86,20 +87,24 @@ def choose_rules(
 
 
 def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list[int]:
-    """The rules, and more that cover the labelled pairs a second time, by other columns.
+    """The rules, and more that cover the labelled pairs a second time.
 
     What is covered once is covered by chance in part: of new entities some pairs are lost. A second
-    rule finds most of them. Only a part of the budget is used for it.
+    rule finds most of them: one of other columns, or else of other parts of the same columns. Only
+    a part of the budget is used for it.
     """
-    while chosen:
-        times = sum((pool.covers(k).astype(np.int64) for k in chosen), np.zeros(pool.total, int))
-        if (times > 1).mean() >= target:
-            break
-        left = _TWICE * budget - sum(pool.pairs(k) for k in chosen)
-        best = pool.best(times > 1, left, pool.by_same_columns(chosen))
-        if best is None:
-            break
-        chosen = [*chosen, best]
+    for parts in (False, True):
+        while chosen:
+            times = sum(
+                (pool.covers(k).astype(np.int64) for k in chosen), np.zeros(pool.total, int)
+            )
+            if (times > 1).mean() >= target:
+                break
+            left = _TWICE * budget - sum(pool.pairs(k) for k in chosen)
+            best = pool.best(times > 1, left, pool.dependent(chosen, parts))
+            if best is None:
+                break
+            chosen = [*chosen, best]
     return chosen
 
 
@@ -172,10 +177,15 @@ class _Pool:
         several = sum(not self._sampled(k).is_single for k in (*rule, other))
         return self.predicates[other].column not in columns and several <= 1
 
-    def by_same_columns(self, chosen: Sequence[int]) -> Bools:
-        """Which conjunctions use all columns of a chosen one."""
-        columns = [{self.predicates[j].column for j in rule} for rule in self.rules]
-        return np.array([any(columns[k] <= mine for k in chosen) for mine in columns])
+    def dependent(self, chosen: Sequence[int], parts: bool) -> Bools:
+        """Which conjunctions read all that a chosen one reads: columns, or parts of columns."""
+
+        def read(rule: tuple[int, ...]) -> set[tuple[str, str]]:
+            used = [self.predicates[k] for k in rule]
+            return {(one.column, PARTS.get(one.name, "whole") if parts else "") for one in used}
+
+        by_rule = [read(rule) for rule in self.rules]
+        return np.array([any(by_rule[k] <= mine for k in chosen) for mine in by_rule])
 
     def best(self, covered: Bools, budget: float, barred: Bools | None = None) -> int | None:
         """The conjunction with the most new labelled pairs per pair, within the budget."""
@@ -212,14 +222,17 @@ class _Pool:
         """Which labelled pairs satisfy a conjunction."""
         return np.unpackbits(self.packed[k], count=self.total).astype(np.bool_)
 
+    def times_covered(self, chosen: Sequence[int]) -> Ints:
+        """How many of the chosen conjunctions every labelled pair satisfies."""
+        return sum((self.covers(k).astype(np.int64) for k in chosen), np.zeros(self.total, int))
+
     def rule(self, k: int) -> Rule:
         """The conjunction as a rule."""
         return Rule(tuple(self.predicates[j] for j in self.rules[k]))
 
     def without_redundant(self, chosen: list[int]) -> list[int]:
         """Drop rules whose labelled pairs the others cover, the earliest first."""
-        count = sum((self.covers(k).astype(np.int64) for k in chosen), np.zeros(self.total, int))
-        kept = []
+        count, kept = self.times_covered(chosen), []
         for k in chosen:
             if (self.covers(k) & (count == 1)).sum() >= _GAIN * self.total:
                 kept.append(k)

@@ -1,17 +1,13 @@
 """Keys of the records of a table: what two records must share to be candidates for one entity.
 
-A predicate maps a column to keys: its whole value, its first letters, its rarest word, its sound.
-Most give a record one key, some several, and none where the value is missing. Values are read in
-the normal forms that comparisons use, without regard to case, accents and punctuation.
-
-The keys of a record depend on nothing but the record and the model: they are hashes of text, and
-how rare words are is counted in training.
+Values are read in the normal forms that comparisons use, without regard to case, accents and
+punctuation. The keys of a record depend on nothing but the record and the model: they are hashes of
+text, and how rare words are is counted in training.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -29,23 +25,17 @@ from supclust.data.records.encode.text import (
 from supclust.data.records.features import ColumnKind
 from supclust.data.records.rarity import LARGEST, Frequencies
 from supclust.data.tables.cast import LIST_SEPARATOR
-from supclust.resolve.blocking.hashing import code_points, hashed
+from supclust.resolve.blocking.hashing import hashed
 from supclust.resolve.blocking.key_kernels import (
     count_shared,
-    minhash_keys,
     product,
-    rarest_words,
     sort_keys,
     take,
 )
-from supclust.resolve.blocking.phonetic import sound_of
 
 Ints = NDArray[np.int64]
 
-_RARE = 3  # words or list elements of a record that are keys: its rarest
-_RARE_MOST = 500  # records that share such a word, at most
 _LOW = np.int64(0xFFFFFFFF)  # bits of a key that frequencies are counted by
-_BANDS, _ROWS = 6, 2  # of MinHash: texts that share 60 % of their letter triples meet with 93 %
 _FORMS: dict[str, Callable[[str], str]] = {"code": code_form, "list": list_form}
 
 
@@ -181,112 +171,3 @@ def _texts(values: NDArray[np.float64]) -> list[str | None]:
 
 def _form_of_date(order: DateOrder, text: str) -> str:
     return date_form(parse_date(text, order))
-
-
-# -- predicates -------------------------------------------------------------------------------
-
-
-def _equal(column: KeyColumn) -> Keys:
-    return column.spread(hashed(column.forms))
-
-
-def _prefix(letters: int) -> Callable[[KeyColumn], Keys]:
-    """First letters; none for values that are not longer: these are equal or differ."""
-
-    def keys(column: KeyColumn) -> Keys:
-        return column.spread(hashed([form[:letters] for form in column.forms]))
-
-    return keys
-
-
-def _first(column: KeyColumn) -> Keys:
-    return column.spread(column.word_keys[column.words[column.starts[:-1]]])
-
-
-def _last(column: KeyColumn) -> Keys:
-    return column.spread(column.word_keys[column.words[column.starts[1:] - 1]])
-
-
-def _rarest(column: KeyColumn) -> Keys:
-    counts, keys = _rare_words(column, 1, np.inf)
-    return column.spread(np.where(counts > 0, keys[:, 0], -1))
-
-
-def _word(column: KeyColumn) -> Keys:
-    return column.spread_sets(*_rare_words(column, _RARE, _RARE_MOST))
-
-
-def _rare_words(column: KeyColumn, many: int, most: float) -> tuple[Ints, Ints]:
-    """Number of the words chosen of every entry, and their keys, (entries, many)."""
-    counts = np.empty(len(column.forms), np.int64)
-    chosen = np.full((len(column.forms), many), -1, np.int64)
-    keys = column.word_keys
-    rarest_words(column.starts, column.words, column.frequency, keys, float(most), counts, chosen)
-    return counts, np.append(keys, -1)[chosen]
-
-
-def _sorted(column: KeyColumn) -> Keys:
-    return column.spread(hashed([" ".join(sorted(form.split())) for form in column.forms]))
-
-
-def _initials(column: KeyColumn) -> Keys:
-    initials = ["".join(sorted(word[0] for word in form.split())) for form in column.forms]
-    return column.spread(hashed([letters if len(letters) > 1 else "" for letters in initials]))
-
-
-def _sound(column: KeyColumn) -> Keys:
-    sounds = hashed([sound_of(word) for word in column.vocabulary])
-    return column.spread(sounds[column.words[column.starts[1:] - 1]])
-
-
-def _digits(column: KeyColumn) -> Keys:
-    return column.spread(hashed([re.sub(r"\D", "", form) for form in column.forms]))
-
-
-def _digits_of_date(start: int, stop: int) -> Callable[[KeyColumn], Keys]:
-    """Digits of YYYYMMDD; none where they are all zero."""
-
-    def keys(column: KeyColumn) -> Keys:
-        parts = [form[start:stop] if form.isdigit() else "" for form in column.forms]
-        return column.spread(hashed([part if part.strip("0") else "" for part in parts]))
-
-    return keys
-
-
-def _similar(column: KeyColumn) -> Keys:
-    keys = np.empty((len(column.forms), _BANDS), np.int64)
-    minhash_keys(*code_points(column.forms), _BANDS, _ROWS, keys)
-    return column.spread_sets(np.full(len(keys), _BANDS), keys)
-
-
-PREDICATES: Mapping[str, Callable[[KeyColumn], Keys]] = {
-    "equal": _equal,
-    "prefix3": _prefix(3),
-    "prefix5": _prefix(5),
-    "first": _first,
-    "last": _last,
-    "rarest": _rarest,
-    "sorted": _sorted,
-    "initials": _initials,
-    "sound": _sound,
-    "digits": _digits,
-    "year": _digits_of_date(0, 4),
-    "month": _digits_of_date(4, 6),
-    "day": _digits_of_date(6, 8),
-    "word": _word,
-    "similar": _similar,
-}
-"""Name of a predicate -> keys of a column."""
-BY_RARITY = ("rarest", "word")
-"""Predicates that depend on how often words occur."""
-_TEXT = ("equal", "prefix3", "prefix5", "first", "last", "rarest", "sorted", "initials", "sound")
-CHOICE: Mapping[ColumnKind, tuple[str, ...]] = {
-    "text": (*_TEXT, "word", "similar"),
-    "document": ("equal", "word", "similar"),
-    "code": ("equal", "prefix3", "prefix5", "digits", "similar"),
-    "list": ("equal", "word"),
-    "date": ("equal", "year", "month", "day", "similar"),
-    "number": ("equal",),
-    "coordinates": ("equal",),
-}
-"""Predicates that rules are chosen from, by kind of column."""

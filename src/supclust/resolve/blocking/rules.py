@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from supclust.data.errors import DataError
-from supclust.resolve.blocking.keys import PREDICATES, KeyColumn, Keys
+from supclust.resolve.blocking.keys import KeyColumn, Keys
+from supclust.resolve.blocking.predicates import PREDICATES
 
 _PREDICATE = re.compile(
     r'\s*(?:(?P<name>\w+)\(\s*)?(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^\s"&,()]+))\s*(?P<close>\))?\s*'

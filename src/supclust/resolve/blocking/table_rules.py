@@ -7,7 +7,8 @@ from collections.abc import Callable
 from supclust.data.errors import DataError
 from supclust.data.records.table import Records
 from supclust.resolve.blocking.choose import ChosenRule, choose_rules
-from supclust.resolve.blocking.keys import CHOICE, Ints, KeyColumn
+from supclust.resolve.blocking.keys import Ints, KeyColumn
+from supclust.resolve.blocking.predicates import CHOICE
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
 
 _IN_BLOCKS = 4  # times the budget where candidates are of one block

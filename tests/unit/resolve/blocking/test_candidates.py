@@ -8,7 +8,8 @@ import pytest
 from supclust.data.errors import DataError
 from supclust.resolve.blocking.candidates import Candidates
 from supclust.resolve.blocking.choose import choose_rules, labelled_pairs
-from supclust.resolve.blocking.keys import CHOICE, PREDICATES, KeyColumn
+from supclust.resolve.blocking.keys import KeyColumn
+from supclust.resolve.blocking.predicates import CHOICE, PARTS, PREDICATES
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
 
 NAMES = ["ann", "anna", "bob", "li", "smith", "smyth", "van der berg", "philip", "filip", None]
@@ -102,6 +103,7 @@ def test_a_key_left_out_of_one_rule_counts_under_the_next():
         ("day", "date", "1990-12-01", "1991-11-01", "1990-12-02"),
         ("word", "text", "the quick fox", "slow fox", "hare"),
         ("word", "list", "a b;c", "c;d", "a;b"),
+        ("words", "text", "a red fox runs", "no fox sits", "hare"),
         ("similar", "text", "christopher", "christopher", "wilhelmina"),
     ],
 )
@@ -120,6 +122,17 @@ def test_rarest_words_are_the_rarest():
     chosen = [words[key] for key in keys.items.tolist()]
     assert chosen[:2] == ["fox", "hare"]
     assert "the" not in chosen
+
+
+def test_words_are_the_eight_rarest_that_few_records_have():
+    common = [f"common{k % 2} other{k}" for k in range(102)]  # 51 records each
+    long = " ".join(f"pair{k}" for k in range(12))
+    column = KeyColumn.of([*common, long, "common0 " + long], "text")
+    keys = PREDICATES["words"](column)
+    words = dict(zip(column.word_keys.tolist(), column.vocabulary, strict=True))
+    assert {words[key] for key in keys_of(keys, 0)} == {"other0"}
+    assert len(keys_of(keys, 102)) == 8
+    assert keys_of(keys, 102) == keys_of(keys, 103)
 
 
 @pytest.mark.parametrize(("name", "kind"), [
@@ -176,6 +189,17 @@ def test_rules_of_other_columns_cover_pairs_a_second_time():
     assert columns[0] != columns[1]
     once = choose_rules(keys, predicates, labels, budget=1.1 * chosen[0].pairs, target=0.6)
     assert len(once) == 1 < len(chosen)
+
+
+def test_rules_of_other_parts_of_one_column_cover_pairs_a_second_time():
+    first, last = ("ann", "bob", "cid", "dan"), ("li", "wu", "xi", "yo")
+    names = [f"{a} {b}" for a in first for b in last for _ in range(2)]
+    names[1], names[-1] = "ann lo", "pan yo"  # an error at the end, another at the start
+    keys = KeyTable({"name": KeyColumn.of(names, "text")})
+    predicates = [Predicate("name", one) for one in ("first", "prefix3", "last")]
+    chosen = choose_rules(keys, predicates, np.repeat(np.arange(16), 2), budget=1000, target=0.9)
+    (one,), (other,) = ([PARTS[p.name] for p in rule.rule.predicates] for rule in chosen)
+    assert {one, other} == {"start", "end"}
 
 
 def test_rules_stay_within_the_budget():
