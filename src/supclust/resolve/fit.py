@@ -48,6 +48,7 @@ from supclust.resolve.judged import (
     judged_training_pairs,
     with_matches,
 )
+from supclust.resolve.opposed import hint, opposed_columns
 from supclust.resolve.scoring import Compared, Progress, score_candidates
 from supclust.resolve.train import FEW_COLUMNS, train_pairs, useless_columns
 from supclust.resolve.training_pairs import (
@@ -232,6 +233,11 @@ def _compared(
     some = np.random.default_rng(seed).permutation(len(pairs.left))[:_PAIRS]
     pairs = pairs.of(some)
     comparisons = learn_comparisons(records.kinds, records.values, pairs.left, pairs.right)
+    opposed = opposed_columns(records, labels)
+    for line in (*map(str, opposed), hint(opposed)):
+        if line is not None:
+            say(line)
+    comparisons = comparisons.with_opposed([one.column for one in opposed])
     if len(records.kinds) > FEW_COLUMNS and pairs.same.any() and not pairs.same.all():
         useless = useless_columns(comparisons, records.values, pairs, seed)
         useless = [name for name in useless if name not in in_rules]

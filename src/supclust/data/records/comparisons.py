@@ -11,7 +11,7 @@ average over training pairs, or NaN if asked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -55,6 +55,7 @@ class Comparison:
         order: of the numbers in a date.
         values: how often values occur.
         words: how often words, or elements of lists, occur.
+        opposed: whether sharing a value may make records less alike.
     """
 
     column: str
@@ -65,6 +66,7 @@ class Comparison:
     order: DateOrder = "day first"
     values: Frequencies = field(default_factory=Frequencies)
     words: Frequencies = field(default_factory=Frequencies)
+    opposed: bool = False
 
     def __post_init__(self) -> None:
         """Complete features and neutral values, and validate."""
@@ -80,6 +82,8 @@ class Comparison:
             object.__setattr__(self, "neutral", (0.0,) * width)
         if len(self.neutral) != width or not np.isfinite(self.neutral).all():
             raise DataError(f"column {self.column!r} needs {width} finite neutral values")
+        if not isinstance(self.opposed, bool):
+            raise DataError(f"column {self.column!r}: opposed must be true or false")
         if not 0 < self.spread < np.inf or self.order not in get_args(DateOrder):
             raise DataError(f"column {self.column!r}: spread > 0 and an order of dates are needed")
 
@@ -109,6 +113,7 @@ class Comparison:
             "spread": self.spread,
             "features": list(self.feature_names),
             **({"order": self.order} if self.kind == "date" else {}),
+            **({"opposed": True} if self.opposed else {}),
             **{name: table.to_json() for name, table in counted.items() if len(table.hashes)},
         }
 
@@ -129,6 +134,7 @@ class Comparison:
             float(value["spread"]),
             value.get("order", "day first"),
             **tables,
+            opposed=value.get("opposed", False),
         )
 
 
@@ -152,7 +158,11 @@ class RecordComparisons:
     @property
     def directions(self) -> tuple[int, ...]:
         """Sign of every feature: 1 if larger values mean more alike, -1 if less, 0 if neither."""
-        return tuple(DIRECTIONS.get(f, 1) for one in self.comparisons for f in one.features)
+        return tuple(
+            0 if one.opposed else DIRECTIONS.get(feature, 1)
+            for one in self.comparisons
+            for feature in one.features
+        )
 
     @property
     def kinds(self) -> dict[str, ColumnKind]:
@@ -167,6 +177,11 @@ class RecordComparisons:
     def without(self, columns: Collection[str]) -> RecordComparisons:
         """The comparisons of all other columns."""
         return RecordComparisons(tuple(c for c in self.comparisons if c.column not in columns))
+
+    def with_opposed(self, columns: Collection[str]) -> RecordComparisons:
+        """The comparisons, of which some columns may make records less alike."""
+        marked = (replace(c, opposed=c.column in columns) for c in self.comparisons)
+        return RecordComparisons(tuple(marked))
 
     def layout(self, nan: bool = False) -> Layout:
         """The layout that the kernels read.

@@ -240,10 +240,18 @@ def test_features_of_version_0_1() -> None:
 
 def test_comparisons_survive_json() -> None:
     made = learn_comparisons(KINDS, COLUMNS, *ALL)  # type: ignore[arg-type]
+    made = made.with_opposed(list(KINDS)[:1])
     again = RecordComparisons.from_json(json.loads(json.dumps(made.to_json())))
     assert again == made
     one, two = (c.features(c.encode(COLUMNS), *ALL) for c in (made, again))
     assert (one == two).all()
+
+
+def test_an_opposed_column_has_no_direction() -> None:
+    made = RecordComparisons((Comparison("a", "code"), Comparison("b", "code")))
+    assert set(made.directions) == {1}
+    half = len(made.directions) // 2
+    assert made.with_opposed(["b"]).directions == (1,) * half + (0,) * half
 
 
 @pytest.mark.parametrize(
@@ -251,7 +259,7 @@ def test_comparisons_survive_json() -> None:
     [("kind", "colour"), ("neutral", [1.0]), ("neutral", [math.nan] * 10), ("spread", 0),
      ("features", ["n: x"]),
      ("values", {"total": 3}), ("values", {"total": 3, "other": 1, "hashes": "AAAA", "counts": ""}),
-     ("column", None), ("order", "year first")],
+     ("column", None), ("order", "year first"), ("opposed", "yes")],
 )  # fmt: skip
 def test_damaged_comparisons_are_refused(key: str, value: object) -> None:
     stored = RecordComparisons((Comparison("n", "text"),)).to_json()
