@@ -101,6 +101,17 @@ def test_fit_warns_where_complete_labels_stop(tmp_path, capsys):
     assert "warning" not in capsys.readouterr().out
 
 
+def test_rules_that_miss_their_goal_say_so(tmp_path, capsys):
+    rows, labels = persons(60)
+    table = write(tmp_path / "t.csv", rows, labels)
+    words = ("fit", table, "--label", "entity", "-o", tmp_path / "m")
+    assert run(*words, "--max-pairs", 0.5) == 0
+    out = capsys.readouterr().out
+    assert "not 99.9%: no further rule within 0.5 pairs per record adds to it" in out
+    assert run(*words) == 0
+    assert "no further rule" not in capsys.readouterr().out
+
+
 def test_rules_by_hand_say_what_they_lose(tmp_path, capsys):
     rows, labels = persons(60)
     table = write(tmp_path / "t.csv", rows, labels)

@@ -84,6 +84,13 @@ def table_rules(
     say(f"  {'rule':<{width}}  {'pairs':>12}  {'recall':>7}  {'closure':>7}")
     for one in chosen:
         say(f"  {one.rule!s:<{width}}  {one.pairs:>12,.0f}  {one.recall:7.1%}  {one.closure:7.1%}")
+    reached = chosen[-1].closure
+    if reached < target:
+        say(
+            f"the rules connect {reached:.1%} of the labelled pairs, not {target:.1%}: no further "
+            f"rule within {budget:g} pairs per record adds to it. Raise --max-pairs, or name rules "
+            "with --candidates"
+        )
     if block is not None:
         say(f"pairs of different blocks (column {block}) are not compared")
     return [one._replace(rule=_within(keys, one.rule)) for one in chosen]

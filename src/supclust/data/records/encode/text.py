@@ -1,8 +1,10 @@
 """Encoding of text for kernels: characters, words and letter triples of every distinct value.
 
 A value is read without regard to case, accents and punctuation: its *normal form* is its words,
-runs of letters and digits, joined by one space. The triples of a form are its three-letter windows,
-padded by one space on each side: "ann li" has " an", "ann", "nn ", "n l", " li", "li ".
+runs of letters and digits, joined by one space. Scripts without spaces between words, such as
+Chinese, Japanese and Thai, have overlapping pairs of characters as words. The triples of a form are
+its three-letter windows, padded by one space on each side: "ann li" has " an", "ann", "nn ", "n l",
+" li", "li ".
 """
 
 from __future__ import annotations
@@ -21,6 +23,13 @@ from supclust.data.tables.cast import LIST_SEPARATOR
 Ints = NDArray[np.int64]
 
 _WORDS = re.compile(r"[^\W_]+")
+_BEYOND_CYRILLIC = re.compile(r"[\u0590-\U0010ffff]")
+_NO_SPACES = (  # Thai, Lao, Myanmar, Khmer, kana, Han
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
+    r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_RUNS = re.compile(f"[{_NO_SPACES}]+|[^{_NO_SPACES}]+")
+_PAIRED = re.compile(f"[{_NO_SPACES}]{{3,}}")
 _WHOLE = re.compile(r"\s*\d+\.0+\s*")  # a code that another program read as a number
 _ELEMENTS = re.compile(r"[\x1f;|]")
 
@@ -65,10 +74,43 @@ def normal_words(text: str) -> list[str]:
     >>> normal_words("José  O'Neil-Müller"), normal_words(" - "), normal_words("  ")
     (['jose', 'o', 'neil', 'muller'], ['-'], [])
     """
-    if not text.isascii():
-        parts = unicodedata.normalize("NFKD", text)
-        text = "".join(letter for letter in parts if not unicodedata.combining(letter))
-    return _WORDS.findall(text.casefold()) or text.split()
+    if text.isascii():
+        return _WORDS.findall(text.casefold()) or text.split()
+    parts = unicodedata.normalize("NFKD", text)
+    text = "".join(letter for letter in parts if not _is_accent(letter)).casefold()
+    if not _BEYOND_CYRILLIC.search(text):
+        return _WORDS.findall(text) or text.split()
+    text = unicodedata.normalize("NFC", text)
+    return "".join(c if c.isalnum() or _is_mark(c) else " " for c in text).split() or text.split()
+
+
+def _is_accent(letter: str) -> bool:
+    """Whether a sign only says how a letter sounds: accents, points of Hebrew and Arabic.
+
+    Vowels of Indic scripts and of Thai, and the voicing of kana, make another syllable.
+    """
+    order = unicodedata.combining(letter)
+    return 10 <= order <= 35 or order >= 200
+
+
+def _is_mark(letter: str) -> bool:
+    return unicodedata.category(letter).startswith("M")
+
+
+def _with_pairs(word: str) -> str:
+    """A word, with the pairs of characters in the place of what is written without spaces.
+
+    >>> _with_pairs("日窒鑛業2"), _with_pairs("王"), _with_pairs("ann")
+    ('日窒 窒鑛 鑛業 2', '王', 'ann')
+    """
+    if word.isascii():
+        return word
+    return " ".join(
+        run[k : k + 2] if paired else run
+        for run in _RUNS.findall(word)
+        for paired in [_PAIRED.fullmatch(run) is not None]
+        for k in range(len(run) - 1 if paired else 1)
+    )
 
 
 def text_form(text: str) -> str:
@@ -77,7 +119,7 @@ def text_form(text: str) -> str:
     >>> text_form("  José O'Neil ")
     'jose o neil'
     """
-    return " ".join(normal_words(text))
+    return " ".join(map(_with_pairs, normal_words(text)))
 
 
 def code_form(text: str) -> str:
