@@ -26,6 +26,7 @@ COMMANDS = {
     "update": "add, change and delete records of an entity store",
     "correct": "say which records of an entity store are, and are not, of one entity",
     "history": "say what happened to the records and clusters of an entity store",
+    "export": "write the present clusters of an entity store as a table",
     "review": "answer questions about an entity store, on a local page",
     "refit": "learn again from the answers and corrections of an entity store",
     "candidates": "show or export the pairs that a model of a bare table compares",
@@ -40,7 +41,8 @@ COMMANDS = {
     "dashboard": "make the Weights & Biases dashboard of a project",
 }
 """Name of a command -> summary. Listing the commands imports none of them."""
-_HOMES = {name: f"entities.{name}" for name in ("update", "correct", "history", "review", "refit")}
+_OF_STORES = ("update", "correct", "history", "export", "review", "refit")
+_HOMES = {name: f"entities.{name}" for name in _OF_STORES}
 """Command -> module, where it is not one of this package."""
 
 _EXAMPLES = (

@@ -49,6 +49,7 @@ def writers(made: Path, store: Path) -> dict[str, tuple[object, ...]]:
         "update": ("update", store, made / "new.parquet", "-o"),
         "correct": ("correct", store, "--undo", "-o"),
         "history": ("history", store, "-o"),
+        "export": ("export", store, "-o"),
     }
 
 
@@ -86,6 +87,7 @@ def test_inputs_that_are_no_files(made: Path, store: Path, tmp_path: Path) -> No
             ("correct", store, "--pairs", path),
             ("correct", path, "--undo"),
             ("history", path),
+            ("export", path, "-o", tmp_path / "e.csv"),
             ("review", path, "--no-browser"),
             ("refit", path, "-o", tmp_path / "model"),
             ("explain", path, "--cluster", 0),

@@ -53,6 +53,17 @@ def test_update_prints_and_writes_what_changed(tables, store, tmp_path, capsys):
     assert events.count("added") == len(records) - 120
 
 
+def test_export_writes_the_present_clusters(tables, store, tmp_path, capsys):
+    folder, records = tables
+    assert run("update", store, folder / "new.parquet") == 0
+    capsys.readouterr()
+    assert run("export", store, "-o", tmp_path / "now.csv") == 0
+    assert f"{len(records)} records, " in capsys.readouterr().out
+    with (tmp_path / "now.csv").open() as stream:
+        written = {row["id"]: int(row["cluster"]) for row in csv.DictReader(stream)}
+    assert written == clusters_of(EntityStore.open(store))
+
+
 def test_correct_list_undo_and_history(tables, store, tmp_path, capsys):
     a, b = (one["id"] for one in tables[1][:2])
     assert run("correct", store, "--together", a, b) == 0
