@@ -27,12 +27,13 @@ from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.candidates import say_candidates
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.graph_cut import cluster_graph
+from supclust.resolve.kept_apart import components, pairs_apart
 from supclust.resolve.pair_model import pair_model
 from supclust.resolve.scored_chunks import ScoredChunks
 from supclust.resolve.scoring import Edges, Progress, score_candidates
 from supclust.resolve.table_model import (
     compared,
-    distinct_pairs,
+    distinct_codes,
     read_values,
     require_table_model,
     rules_of,
@@ -232,7 +233,8 @@ def score_values(
         *(progress, total, engine, kept),
     )
     must, cannot = links or (None, np.empty((0, 2), np.int64))
-    apart = distinct_pairs(model, values)
-    cannot = cannot if apart is None else np.concatenate([cannot, apart])
+    if (codes := distinct_codes(model, values)) is not None:
+        apart = pairs_apart(codes, components(candidates.n, edges, must))
+        cannot = cannot if apart is None else np.concatenate([cannot, apart])
     forest = cluster_graph(edges, candidates.n, model.alpha, missing, cannot, must, engine=engine)
     return Scored(edges, forest, total)

@@ -39,7 +39,6 @@ from supclust.resolve.graph_cut import (
     ChosenCut,
     CutScores,
     choose_cut,
-    pairs_apart,
 )
 from supclust.resolve.judged import (
     and_judged,
@@ -48,6 +47,7 @@ from supclust.resolve.judged import (
     judged_training_pairs,
     with_matches,
 )
+from supclust.resolve.kept_apart import components, pairs_apart
 from supclust.resolve.opposed import hint, opposed_columns
 from supclust.resolve.scoring import Compared, Progress, score_candidates
 from supclust.resolve.train import FEW_COLUMNS, train_pairs, useless_columns
@@ -153,7 +153,7 @@ def fit_table(
         *(candidates, table, [*trained.folds, trained.model], trained.which),
         *(max(MISSING), progress, counts.total),
     )
-    apart = pairs_apart(records.distinct)
+    apart = pairs_apart(records.distinct, components(candidates.n, edges))
     chosen = None if scores is None else choose_cut(edges, candidates.n, scores, apart)
     cut = DEFAULT if chosen is None else chosen.cut
     measured = confidence = None

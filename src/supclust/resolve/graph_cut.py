@@ -165,17 +165,3 @@ def middle_threshold(curve: ThresholdCurve, missing: float) -> float:
     if low <= EVEN <= high:
         return EVEN
     return (low + high) / 2 if np.isfinite(low) else high
-
-
-def pairs_apart(codes: Ints) -> NDArray[np.int64] | None:
-    """(k, 2) pairs of records that share a code (not negative); ``None`` without any."""
-    rows = np.flatnonzero(codes >= 0)
-    rows = rows[np.argsort(codes[rows], kind="stable")]
-    bounds = np.flatnonzero(np.diff(codes[rows], prepend=-1, append=-1))
-    parts = []
-    for k in range(len(bounds) - 1):
-        group = rows[bounds[k] : bounds[k + 1]]
-        if len(group) > 1:
-            a, b = np.triu_indices(len(group), 1)
-            parts.append(np.column_stack([group[a], group[b]]))
-    return np.concatenate(parts) if parts else None

@@ -19,7 +19,6 @@ from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
 from supclust.resolve.blocking.keys import Ints, KeyColumn
 from supclust.resolve.blocking.predicates import BY_RARITY
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
-from supclust.resolve.graph_cut import pairs_apart
 from supclust.resolve.scoring import Compared
 
 LAYOUT = "table"
@@ -67,10 +66,10 @@ def compared(model: TrainedModel, values: Mapping[str, Any]) -> Compared:
     return Compared(comparisons, comparisons.encode(values))
 
 
-def distinct_pairs(model: TrainedModel, values: Mapping[str, Any]) -> Ints | None:
-    """Pairs of records that are never of one entity: those with one value of ``distinct``."""
+def distinct_codes(model: TrainedModel, values: Mapping[str, Any]) -> Ints | None:
+    """(n,) records that share a code are never of one entity: that of their ``distinct`` value."""
     name = str((model.records or {}).get("distinct"))
-    return pairs_apart(text_codes(values[name])) if name in values else None
+    return text_codes(values[name]) if name in values else None
 
 
 def rules_of(model: TrainedModel) -> tuple[Rule, ...]:

@@ -15,12 +15,13 @@ from supclust.data.errors import DataError
 from supclust.explain.confidence import confidence_columns
 from supclust.explain.membership import membership
 from supclust.model.trained import TrainedModel
+from supclust.resolve.kept_apart import components
 from supclust.resolve.scoring import Edges
 from supclust.store.constraints import to_table
 from supclust.store.folder.manifest import SEGMENTS, Manifest
 from supclust.store.folder.segments import SCHEMAS, read_table_of
 from supclust.store.folder.state import State
-from supclust.store.recluster import Nodes, components, missing_of
+from supclust.store.recluster import Nodes, missing_of
 from supclust.store.update import component_trees, row_links
 
 Ints = NDArray[np.int64]

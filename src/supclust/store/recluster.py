@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from supclust.hac.graph.arrange import flatten, join, join_near
 from supclust.hac.graph.forest import Forest
 from supclust.model.trained import TrainedModel
 from supclust.resolve.apply import id_order
-from supclust.resolve.graph_cut import cluster_graph, pairs_apart
+from supclust.resolve.graph_cut import cluster_graph
+from supclust.resolve.kept_apart import components, pairs_apart
 from supclust.resolve.scoring import Edges
 from supclust.resolve.table_model import text_codes
 from supclust.store.constraints import Constraint, links, require_consistent
@@ -41,20 +41,6 @@ class Nodes(NamedTuple):
     def to_scipy(self) -> NDArray[np.float64]:
         """One tree in SciPy's format, leaf k of which is ``ids[k]``; see `Forest.to_scipy`."""
         return self.forest.to_scipy()
-
-
-def components(n: int, edges: Edges, must: Ints, limit: float = np.inf) -> NDArray[np.int32]:
-    """(n,) smallest row that is connected with a row by pairs up to a limit, or by must-links.
-
-    Merges up to a height happen inside the components of pairs up to that height, whatever other
-    pairs there are.
-    """
-    parent = np.arange(n, dtype=np.int32)
-    value = edges.dissimilarity.astype(np.float64)
-    join_near(parent, edges.left, edges.right, value, float(limit))
-    join(parent, must.astype(np.int32))
-    flatten(parent)
-    return parent
 
 
 def clustered(
@@ -89,9 +75,7 @@ def clustered(
     own = Edges(left.astype(np.int32), right.astype(np.int32), edges.dissimilarity)
     if distinct is not None:
         values = text_codes([distinct[int(k)] for k in order])
-        # Records of different components are never merged anyway.
-        component = components(len(rows), own, must, limit)
-        apart = pairs_apart(np.where(values < 0, -1, values * len(rows) + component))
+        apart = pairs_apart(values, components(len(rows), own, must, limit))
         cannot = cannot if apart is None else np.concatenate([cannot, apart])
     require_consistent(must, cannot, names)
     forest = cluster_graph(own, len(rows), model.alpha, missing_of(model), cannot, must, limit)

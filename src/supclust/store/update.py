@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from supclust.resolve.kept_apart import components
 from supclust.resolve.pair_model import pair_model
 from supclust.resolve.scoring import Edges, PairList, score_candidates
 from supclust.resolve.table_model import compared
@@ -25,7 +26,7 @@ from supclust.store.folder.segments import SCHEMAS, VALUES, Segment, records_tab
 from supclust.store.folder.state import State, rows_by_id
 from supclust.store.identity import matched_ids
 from supclust.store.new_pairs import PairChanges, all_new_pairs, changed_pairs
-from supclust.store.recluster import Nodes, clustered, components, missing_of
+from supclust.store.recluster import Nodes, clustered, missing_of
 
 Ints = NDArray[np.int64]
 
