@@ -75,6 +75,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         Path(name).write_text(text)
     Path("semicolons.csv").write_text("who;name\na;Ann\na;Bo\n")
+    Path("sheet.xlsx").write_bytes(b"PK")
     Path("latin.csv").write_text("who,name\na,Änn\na,Bö\n", encoding="latin-1")
     np.savez("points.npz", who=["a", "a", "b"], x=[1.0, 2.0, 3.0])
     folder = Path("blocks/smith")
@@ -124,6 +125,8 @@ def test_check_takes_the_options_of_fit(
     [
         ("points.csv --label whom", "column 'whom' not found"),
         ("semicolons.csv --label who", "Separate columns by commas, or by tabs in a .tsv file"),
+        ("semicolons.csv", "semicolons.csv:1: a header must separate columns by commas or tabs"),
+        ("sheet.xlsx", "save this .xlsx file as CSV (UTF-8) in the spreadsheet program"),
         ("latin.csv --label who", "save it as UTF-8"),
         ("points.csv --label who --block there", "column 'there' not found"),
         ("pairs.csv", "with --labels"),

@@ -177,6 +177,17 @@ def test_a_model_of_a_table_refuses_blocks(model, tmp_path, capsys):
     assert "without blocks" in capsys.readouterr().err
 
 
+def test_a_table_separated_by_semicolons_is_refused_with_a_hint(model, tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("given;surname;born;zip\nann;smith;1990-01-01;12345\n")
+    out = tmp_path / "e.csv"
+    for words in (("cluster", table, "--model", model, "-o", out),
+                  ("fit", table, "--pairs", table, "-o", tmp_path / "m")):  # fmt: skip
+        assert run(*words) == 2
+        error = capsys.readouterr().err
+        assert "Separate columns by commas" in error and "rename them" not in error
+
+
 def test_scores_count_strangers():
     labels = np.array([0, 0, 1, 1, -1, -1])
     found = np.array([0, 0, 1, 2, 0, 3])
