@@ -72,7 +72,10 @@ def check_path(
     """
     path = Path(path)
     if path.is_file():
-        return [_check_file(path, labels, columns)]
+        report = _check_file(path, labels, columns)
+        if isinstance(report, Report):
+            _require_match(report)
+        return [report]
     if not path.is_dir():
         require_file(path)
     named = [*columns, *(["labels"] if labels else [])]
@@ -94,6 +97,18 @@ def check_path(
             path,
         )
     return reports
+
+
+def _require_match(report: Report) -> None:
+    """Refuse points that no model can be trained on: each is a cluster of its own."""
+    if any(block.n_clusters < block.n for block in report.dataset.blocks):
+        return
+    raise DataError(
+        f"training needs two points with one label in one block; received {report.dataset.n:,} "
+        "points, each alone with its label. Give points of one cluster one label; --label names "
+        "the column of a table",
+        report.path,
+    )
 
 
 def _check_folder(path: Path, flag: bool) -> list[Report]:

@@ -148,17 +148,21 @@ def test_options_that_vectors_do_not_take_are_refused(words, tmp_path, capsys):
     ("words", "message"),
     [
         (("--label", "none"), "not found"),
-        (("--label", "unique"), "two records with one label"),
+        (("--label", "unique"), "two records with one label; column 'unique' has no value twice"),
+        (("--label", "empty"), "column 'empty' has no value in any record. Fill in the entity"),
+        (("--pairs", "judged.csv"), "judged pairs that match; there are none. Judge more pairs"),
         (("--label", "entity", "--candidates", "nothing"), "name column 'nothing'"),
         (("--label", "entity", "--candidates", "zip", "--epochs", "3"), "received both"),
         (("--label", "entity", "--labelled", "perhaps"), None),
     ],
 )
-def test_errors_say_what_to_do(words, message, tmp_path, capsys):
+def test_errors_say_what_to_do(words, message, tmp_path, monkeypatch, capsys):
     rows, labels = persons(10)
     for k, row in enumerate(rows):
-        row["unique"] = f"u{k}"
+        row |= {"unique": f"u{k}", "empty": ""}
     table = write(tmp_path / "t.csv", rows, labels)
+    (tmp_path / "judged.csv").write_text("id_a,id_b,match\nu0,u1,0\n")
+    monkeypatch.chdir(tmp_path)
     command = ["fit", table, *words, "-o", tmp_path / "m"]
     if message is None:
         with pytest.raises(SystemExit):

@@ -12,6 +12,7 @@ from supclust.data.records.labels import (
     choose_labelled,
     count_labels,
     distinct_note,
+    require_match,
 )
 from supclust.data.records.table import UNKNOWN, ColumnChoice, Records, read_records
 
@@ -59,8 +60,11 @@ def label_notes(records: Records) -> list[str]:
 
 
 def check_records(path: Path, choice: ColumnChoice) -> RecordsReport:
-    """Read a table of records."""
-    return RecordsReport(read_records(path, choice))
+    """Read a table of records; labels that cannot be trained on are a mistake."""
+    records = read_records(path, choice)
+    if choice.label is not None:
+        require_match(records)
+    return RecordsReport(records)
 
 
 def _column_lines(records: Records) -> list[str]:
