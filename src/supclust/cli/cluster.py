@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
                 )
         except KeyboardInterrupt:
             return _stopped()
-    _say_before(done)
+    _say_aside(done)
     print(
         f"{options.output}: {counted(done.records, 'record')} in "
         f"{counted(done.blocks, 'block')}, {counted(done.clusters, 'cluster')}, "
@@ -172,7 +172,7 @@ def _resolve(
             )
     except KeyboardInterrupt:
         return _stopped()
-    _say_before(done)
+    _say_aside(done)
     print(
         f"{options.output}: {counted(done.records, 'record')}, "
         f"{counted(done.entities, 'cluster')}, {time.perf_counter() - start:.1f} s"
@@ -188,13 +188,19 @@ def _stopped() -> int:
     return INTERRUPTED
 
 
-def _say_before(done: Clustered | Entities) -> None:
-    """Say what an earlier run of the command left behind."""
+def _say_aside(done: Clustered | Entities) -> None:
+    """Say what an earlier run of the command left behind, and that records share an id."""
     if done.discarded:
         print("unfinished work of another input, model or cut was discarded", file=sys.stderr)
     if done.resumed:
         were = "was" if done.resumed == 1 else "were"
         print(f"{counted(done.resumed, 'chunk')} {were} finished already", file=sys.stderr)
+    if done.repeated:
+        print(
+            f"warning: {done.repeated}; such rows of the output cannot be told apart by id. Give "
+            "records distinct ids, or name another column with --id",
+            file=sys.stderr,
+        )
 
 
 def _check_cut(options: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ from supclust.cluster.resume import PartialOutput, fingerprint
 from supclust.cut.rule import Cut
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
+from supclust.data.records.ids import RepeatedIds
 from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable, open_table
 from supclust.data.tables.writer import require_writable
@@ -64,7 +65,8 @@ class Options:
 class Clustered:
     """Numbers of records, blocks and clusters, and of chunks that were finished before.
 
-    ``discarded``: whether unfinished work of another input, model or cut was removed.
+    ``discarded``: whether unfinished work of another input, model or cut was removed;
+    ``repeated``: ids of several records.
     """
 
     records: int
@@ -72,6 +74,7 @@ class Clustered:
     clusters: int
     resumed: int
     discarded: bool
+    repeated: RepeatedIds | None = None
 
 
 def cluster_table(
@@ -134,8 +137,9 @@ def cluster_table(
                     if progress:
                         progress(done, plan.n)
             clusters, count = partial.clusters(plan)
-            write_clusters(output, table, clusters, (id, block, *keep))
-    return Clustered(plan.n, len(plan.names), count, len(finished), partial.discarded)
+            repeated = write_clusters(output, table, clusters, (id, block, *keep))
+    blocks = len(plan.names)
+    return Clustered(plan.n, blocks, count, len(finished), partial.discarded, repeated)
 
 
 class _Part(NamedTuple):

@@ -14,6 +14,7 @@ from supclust.cluster import label_blocks
 from supclust.cluster.table import cluster_table
 from supclust.data.errors import DataError
 from supclust.data.records.comparisons import Comparison, RecordComparisons
+from supclust.data.records.ids import RepeatedIds
 from supclust.model.trained import RECORDS, TrainedModel
 
 CUT = {"linkage": "exp", "alpha": -1.0, "threshold": 1.0}
@@ -43,6 +44,15 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame(
         {"id": np.arange(60), "block": blocks, "name": rng.choice(names, 60), "year": years}
     )
+
+
+def test_ids_of_several_records_are_counted(
+    model: TrainedModel, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    for ids, repeated in ((frame["id"] // 2, RepeatedIds(30, "0", 2)), (frame["id"], None)):
+        frame.assign(id=ids).to_parquet(tmp_path / "records.parquet")
+        done = cluster_table(tmp_path / "records.parquet", model, tmp_path / "clusters.parquet")
+        assert done.repeated == repeated
 
 
 def test_a_frame_is_clustered_as_the_file_is(

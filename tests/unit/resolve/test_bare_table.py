@@ -192,6 +192,28 @@ def test_a_table_separated_by_semicolons_is_refused_with_a_hint(model, tmp_path,
         assert "Separate columns by commas" in error and "rename them" not in error
 
 
+def test_ids_of_several_records_are_said_and_change_nothing(model, tmp_path, capsys):
+    rows, labels = persons(20, seed=1)
+    written = {}
+    for name, ids in (
+        ("one", ["r1"] * 60),
+        ("none", None),
+        ("own", [f"r{k:02}" for k in range(60)]),
+    ):
+        named = (
+            rows if ids is None else [{"id": id, **row} for id, row in zip(ids, rows, strict=True)]
+        )
+        table = write(tmp_path / "t.csv", named, labels)
+        assert run("data", "check", table, "--label", "entity") == 0
+        checked = capsys.readouterr().out
+        assert run("cluster", table, "--model", model, "-o", tmp_path / f"{name}.csv") == 0
+        warned = capsys.readouterr().err
+        assert ("note: the id 'r1' occurs 60 times (column id)" in checked) == (name == "one")
+        assert ("warning: the id 'r1' occurs 60 times;" in warned) == (name == "one")
+        written[name] = clusters(tmp_path / f"{name}.csv").tolist()
+    assert written["one"] == written["none"] == written["own"]
+
+
 def test_scores_count_strangers():
     labels = np.array([0, 0, 1, 1, -1, -1])
     found = np.array([0, 0, 1, 2, 0, 3])

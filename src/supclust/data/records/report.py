@@ -7,6 +7,7 @@ from pathlib import Path
 
 from supclust.data.records.audit import audit_labels
 from supclust.data.records.columns import TypedColumn
+from supclust.data.records.ids import repeated_ids
 from supclust.data.records.labels import (
     blocks_note,
     choose_labelled,
@@ -78,7 +79,19 @@ def _column_lines(records: Records) -> list[str]:
         f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}  {e}".rstrip()
         for a, b, c, d, e in rows
     ]
-    return lines + [f"  note: {note}" for note in records.notes]
+    notes = [*records.notes, *_id_notes(records)]
+    return lines + [f"  note: {note}" for note in notes]
+
+
+def _id_notes(records: Records) -> list[str]:
+    """What is to be said where records share an id."""
+    repeated = repeated_ids(records.ids)
+    if repeated is None:
+        return []
+    return [
+        f"{repeated} (column {records.choice.id}): supclust cluster warns, --store refuses them; "
+        "give records distinct ids, or name another column with --id"
+    ]
 
 
 def _examples(column: TypedColumn) -> str:
