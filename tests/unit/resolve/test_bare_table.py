@@ -1,11 +1,13 @@
 """From a bare table to entities, through the commands."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from person_tables import persons, write
+from supclust.cli.fit.bare_table import learned_lines
 from supclust.cli.main import main
 from supclust.metrics import pairwise_scores
 from supclust.model import load
@@ -212,6 +214,33 @@ def test_ids_of_several_records_are_said_and_change_nothing(model, tmp_path, cap
         assert ("warning: the id 'r1' occurs 60 times;" in warned) == (name == "one")
         written[name] = clusters(tmp_path / f"{name}.csv").tolist()
     assert written["one"] == written["none"] == written["own"]
+
+
+def test_columns_that_tell_nothing_are_said(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [{"code": "".join(rng.choice(list("abcdefgh"), 6)), "colour": rng.choice(list("rgb"))}
+            for _ in range(90)]  # fmt: skip
+    table = write(tmp_path / "t.csv", rows, np.arange(90) // 3)
+    assert run("fit", table, "--label", "entity", "-o", tmp_path / "m") == 0
+    assert "warning: the columns hardly tell the entities apart" in capsys.readouterr().out
+
+
+def test_what_was_learned_says_poor_scores_and_small_losses(model):
+    loaded = load(model)
+    facts = {**loaded.record["entities"], "log_losses": {"logistic": 0.00012345, "boosted": 4e-6}}
+    names = ("pairwise_f1", "precision", "recall", "dendrogram_purity")
+    for scores, said in (
+        ((0.0, 0.0, 0.0, None), "almost all records of one entity stay apart"),
+        ((0.02, 0.01, 0.9, None), "clusters mix records of different entities"),
+        ((0.5, 0.9, 0.4, None), None),
+    ):
+        dev = dict(zip(names, scores, strict=True))
+        record = {**loaded.record, "entities": facts, "dev": dev}
+        for bcubed in (record["bcubed"], None):
+            text = "\n".join(learned_lines(replace(loaded, record={**record, "bcubed": bcubed})))
+            assert "logistic 0.000123, boosted 4e-06" in text
+            assert text.count("hardly tell the entities apart") == (said is not None)
+            assert said is None or said in text
 
 
 def test_scores_count_strangers():
