@@ -173,6 +173,12 @@ def _resolve(
     except KeyboardInterrupt:
         return _stopped()
     _say_before(done)
+    if done.repeated:
+        print(
+            f"warning: {done.repeated}; such rows of the output cannot be told apart by id. Give "
+            "records distinct ids, or name another column with --id",
+            file=sys.stderr,
+        )
     print(
         f"{options.output}: {counted(done.records, 'record')}, "
         f"{counted(done.entities, 'cluster')}, {time.perf_counter() - start:.1f} s"

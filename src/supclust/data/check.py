@@ -18,7 +18,7 @@ from supclust.data.sets import aminer, faces, shapes
 from supclust.data.sets.gum import dataset as gum_coref
 from supclust.data.sets.gum import mentions as gum_mentions
 from supclust.data.tables.columns import Table, read_table
-from supclust.data.tables.reader import SUFFIXES, TEXT_SUFFIXES, open_table, suffix_of
+from supclust.data.tables.reader import TEXT_SUFFIXES, open_table, require_suffix
 
 if TYPE_CHECKING:
     from supclust.data.records.report import RecordsReport
@@ -72,7 +72,10 @@ def check_path(
     """
     path = Path(path)
     if path.is_file():
-        return [_check_file(path, labels, columns)]
+        report = _check_file(path, labels, columns)
+        if isinstance(report, Report):
+            _require_match(report)
+        return [report]
     if not path.is_dir():
         require_file(path)
     named = [*columns, *(["labels"] if labels else [])]
@@ -94,6 +97,18 @@ def check_path(
             path,
         )
     return reports
+
+
+def _require_match(report: Report) -> None:
+    """Refuse points that no model can be trained on: each is a cluster of its own."""
+    if any(block.n_clusters < block.n for block in report.dataset.blocks):
+        return
+    raise DataError(
+        f"training needs two points with one label in one block; received {report.dataset.n:,} "
+        "points, each alone with its label. Give points of one cluster one label; --label names "
+        "the column of a table",
+        report.path,
+    )
 
 
 def _check_folder(path: Path, flag: bool) -> list[Report]:
@@ -118,10 +133,8 @@ def _check_file(
         if set(faces.UMIST_ARRAYS) <= set(load_npz(path, ())[1]):
             return Report(path, "UMIST faces", faces.read_umist(path))
         return Report(path, "vectors (.npz)", vector_files.read_vectors(path))
-    if suffix_of(path) not in SUFFIXES:
-        raise DataError(f"expected a file ending in {', '.join(SUFFIXES)}", path)
-    label = columns.get("label", "label")
-    if suffix_of(path) in TEXT_SUFFIXES and vector_files.is_headerless(path, label):
+    suffix, label = require_suffix(path), columns.get("label", "label")
+    if suffix in TEXT_SUFFIXES and vector_files.is_headerless(path, label):
         if columns:
             raise DataError(f"has no header that --{next(iter(columns))} could mean; add one", path)
         layout = "vectors, `id label feature...` without a header"

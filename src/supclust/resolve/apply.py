@@ -17,6 +17,7 @@ from supclust.cluster.table import Options
 from supclust.data.errors import DataError
 from supclust.data.layouts.link_pairs import LinkPairs
 from supclust.data.records.columns import read_columns
+from supclust.data.records.ids import RepeatedIds, repeated_ids
 from supclust.data.tables.reader import open_table
 from supclust.data.tables.writer import require_writable
 from supclust.explain.confidence import confidence_columns
@@ -45,7 +46,8 @@ from supclust.resolve.training_pairs import count_pairs
 class Entities(NamedTuple):
     """Numbers of records, candidate pairs and entities, and of chunks that were scored before.
 
-    ``discarded``: whether unfinished work of another input or model was removed.
+    ``discarded``: whether unfinished work of another input or model was removed; ``repeated``:
+    ids of several records.
     """
 
     records: int
@@ -53,6 +55,7 @@ class Entities(NamedTuple):
     entities: int
     resumed: int
     discarded: bool
+    repeated: RepeatedIds | None = None
 
 
 class Scored(NamedTuple):
@@ -152,7 +155,8 @@ def resolve_table(
             names = [] if ids is None or order is None else [str(ids[k]) for k in order]
             keep_in(Resolution(id or "", names, order, values, scored, height, options.constraints))
     count = int(clusters.max(initial=-1)) + 1
-    return Entities(len(clusters), scored.pairs, count, resumed, partial.discarded)
+    repeated = None if ids is None else repeated_ids(ids)
+    return Entities(len(clusters), scored.pairs, count, resumed, partial.discarded, repeated)
 
 
 def id_order(ids: Sequence[str | None]) -> Ints:

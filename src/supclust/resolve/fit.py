@@ -16,6 +16,7 @@ import numpy as np
 from supclust.data.errors import DataError
 from supclust.data.records.audit import audit_labels
 from supclust.data.records.judged_pairs import JudgedPairs
+from supclust.data.records.labels import require_match
 from supclust.data.records.learning import learn_comparisons
 from supclust.data.records.table import Records
 from supclust.explain.confidence import calibrate
@@ -105,7 +106,7 @@ def fit_table(
     start = time.perf_counter()
     labels = records.labels if judged is None else with_matches(records.labels, judged)
     only_judged = judged if records.choice.label is None else None
-    _require_pairs(records, labels)
+    _require_pairs(records, labels, judged)
     keys = key_table(records, options.candidates is not None)
     block = records.choice.block
     budget = options.max_pairs
@@ -204,13 +205,13 @@ def pair_budget(n: int, in_blocks: bool = False) -> float:
     return min(max(as_many, PAIRS_PER_RECORD), MOST_PER_RECORD)
 
 
-def _require_pairs(records: Records, labels: Ints) -> None:
-    if labelled_pair_count(labels) == 0:
-        if records.choice.label is None:
-            raise DataError("training needs judged pairs that match; there are none", records.path)
+def _require_pairs(records: Records, labels: Ints, judged: JudgedPairs | None) -> None:
+    if judged is None:
+        require_match(records)
+    elif labelled_pair_count(labels) == 0:
         raise DataError(
-            f"training needs two records with one label (column {records.choice.label!r}); there "
-            "are none. Name the column of known entities with --label",
+            "training needs judged pairs that match; there are none. Judge more pairs, or name a "
+            "column of known entities with --label",
             records.path,
         )
 

@@ -57,7 +57,8 @@ def test_fetch_refuses_what_is_not_public_and_reports_failures(
 
 POINTS = "id,who,where,x,y\na1,Ann,room 1,0.5,1.2\na2,Ann,room 1,0.7,1.1\nb1,Bob,room 1,4.0,0.3\n"
 RECORDS = (
-    "id,author,name,title,year\n1,a,smith,of mice,1990\n2,a,smith,and men,1991\n3,,smith,more,\n"
+    "id,author,name,title,year,none\n"
+    "1,a,smith,of mice,1990,\n2,a,smith,and men,1991,\n3,,smith,more,,\n"
 )
 PAIRS = "block,id_a,id_b,same\nsmith,1,2,1\nsmith,1,3,0\nsmith,2,3,0\n"
 LABELS = "block,id,label\nsmith,1,John\nsmith,2,John\nsmith,3,Jane\n"
@@ -75,6 +76,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         Path(name).write_text(text)
     Path("semicolons.csv").write_text("who;name\na;Ann\na;Bo\n")
+    Path("sheet.xlsx").write_bytes(b"PK")
     Path("latin.csv").write_text("who,name\na,Änn\na,Bö\n", encoding="latin-1")
     np.savez("points.npz", who=["a", "a", "b"], x=[1.0, 2.0, 3.0])
     folder = Path("blocks/smith")
@@ -124,6 +126,16 @@ def test_check_takes_the_options_of_fit(
     [
         ("points.csv --label whom", "column 'whom' not found"),
         ("semicolons.csv --label who", "Separate columns by commas, or by tabs in a .tsv file"),
+        ("semicolons.csv", "semicolons.csv:1: a header must separate columns by commas or tabs"),
+        ("records.csv --label id", "column 'id' has no value twice (values: 3). Give records of"),
+        ("records.csv --label none", "column 'none' has no value in any record. Fill in the"),
+        (
+            "records.csv --label author --block title",
+            "in one block; column 'author' has them in different blocks only. Name another column "
+            "of blocks than 'title'",
+        ),
+        ("points.csv --label id --ignore who,where", "each alone with its label. Give points"),
+        ("sheet.xlsx", "save this .xlsx file as CSV (UTF-8) in the spreadsheet program"),
         ("latin.csv --label who", "save it as UTF-8"),
         ("points.csv --label who --block there", "column 'there' not found"),
         ("pairs.csv", "with --labels"),

@@ -1,11 +1,13 @@
 """From a bare table to entities, through the commands."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from person_tables import persons, write
+from supclust.cli.fit.bare_table import learned_lines
 from supclust.cli.main import main
 from supclust.metrics import pairwise_scores
 from supclust.model import load
@@ -159,17 +161,21 @@ def test_options_that_vectors_do_not_take_are_refused(words, tmp_path, capsys):
     ("words", "message"),
     [
         (("--label", "none"), "not found"),
-        (("--label", "unique"), "two records with one label"),
+        (("--label", "unique"), "two records with one label; column 'unique' has no value twice"),
+        (("--label", "empty"), "column 'empty' has no value in any record. Fill in the entity"),
+        (("--pairs", "judged.csv"), "judged pairs that match; there are none. Judge more pairs"),
         (("--label", "entity", "--candidates", "nothing"), "name column 'nothing'"),
         (("--label", "entity", "--candidates", "zip", "--epochs", "3"), "received both"),
         (("--label", "entity", "--labelled", "perhaps"), None),
     ],
 )
-def test_errors_say_what_to_do(words, message, tmp_path, capsys):
+def test_errors_say_what_to_do(words, message, tmp_path, monkeypatch, capsys):
     rows, labels = persons(10)
     for k, row in enumerate(rows):
-        row["unique"] = f"u{k}"
+        row |= {"unique": f"u{k}", "empty": ""}
     table = write(tmp_path / "t.csv", rows, labels)
+    (tmp_path / "judged.csv").write_text("id_a,id_b,match\nu0,u1,0\n")
+    monkeypatch.chdir(tmp_path)
     command = ["fit", table, *words, "-o", tmp_path / "m"]
     if message is None:
         with pytest.raises(SystemExit):
@@ -186,6 +192,66 @@ def test_a_model_of_a_table_refuses_blocks(model, tmp_path, capsys):
     out = tmp_path / "e.csv"
     assert run("cluster", table, "--model", model, "--n-clusters", 3, "-o", out) == 2
     assert "without blocks" in capsys.readouterr().err
+
+
+def test_a_table_separated_by_semicolons_is_refused_with_a_hint(model, tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("given;surname;born;zip\nann;smith;1990-01-01;12345\n")
+    out = tmp_path / "e.csv"
+    for words in (("cluster", table, "--model", model, "-o", out),
+                  ("fit", table, "--pairs", table, "-o", tmp_path / "m")):  # fmt: skip
+        assert run(*words) == 2
+        error = capsys.readouterr().err
+        assert "Separate columns by commas" in error and "rename them" not in error
+
+
+def test_ids_of_several_records_are_said_and_change_nothing(model, tmp_path, capsys):
+    rows, labels = persons(20, seed=1)
+    written = {}
+    for name, ids in (
+        ("one", ["r1"] * 60),
+        ("none", None),
+        ("own", [f"r{k:02}" for k in range(60)]),
+    ):
+        named = (
+            rows if ids is None else [{"id": id, **row} for id, row in zip(ids, rows, strict=True)]
+        )
+        table = write(tmp_path / "t.csv", named, labels)
+        assert run("data", "check", table, "--label", "entity") == 0
+        checked = capsys.readouterr().out
+        assert run("cluster", table, "--model", model, "-o", tmp_path / f"{name}.csv") == 0
+        warned = capsys.readouterr().err
+        assert ("note: the id 'r1' occurs 60 times (column id)" in checked) == (name == "one")
+        assert ("warning: the id 'r1' occurs 60 times;" in warned) == (name == "one")
+        written[name] = clusters(tmp_path / f"{name}.csv").tolist()
+    assert written["one"] == written["none"] == written["own"]
+
+
+def test_columns_that_tell_nothing_are_said(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [{"code": "".join(rng.choice(list("abcdefgh"), 6)), "colour": rng.choice(list("rgb"))}
+            for _ in range(90)]  # fmt: skip
+    table = write(tmp_path / "t.csv", rows, np.arange(90) // 3)
+    assert run("fit", table, "--label", "entity", "-o", tmp_path / "m") == 0
+    assert "warning: the columns hardly tell the entities apart" in capsys.readouterr().out
+
+
+def test_what_was_learned_says_poor_scores_and_small_losses(model):
+    loaded = load(model)
+    facts = {**loaded.record["entities"], "log_losses": {"logistic": 0.00012345, "boosted": 4e-6}}
+    names = ("pairwise_f1", "precision", "recall", "dendrogram_purity")
+    for scores, said in (
+        ((0.0, 0.0, 0.0, None), "almost all records of one entity stay apart"),
+        ((0.02, 0.01, 0.9, None), "clusters mix records of different entities"),
+        ((0.5, 0.9, 0.4, None), None),
+    ):
+        dev = dict(zip(names, scores, strict=True))
+        record = {**loaded.record, "entities": facts, "dev": dev}
+        for bcubed in (record["bcubed"], None):
+            text = "\n".join(learned_lines(replace(loaded, record={**record, "bcubed": bcubed})))
+            assert "logistic 0.000123, boosted 4e-06" in text
+            assert text.count("hardly tell the entities apart") == (said is not None)
+            assert said is None or said in text
 
 
 def test_scores_count_strangers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from supclust.cli.fit.arguments import column_choice
@@ -17,6 +18,7 @@ _OF_BLOCKS = (
     *("dev_fraction", "dev_blocks", "train_blocks"),
 )
 _OF_TABLES = ("candidates", "labelled", "distinct", "max_pairs", "recall", "pairs")
+_POOR = 0.1  # F1 below which a model is warned of
 _WIDEST = 30  # characters of an example
 _OPTIONS = ("candidates", "labelled", "max_pairs", "recall")  # of `TableOptions`
 
@@ -81,7 +83,7 @@ def fit_bare_table(options: argparse.Namespace) -> TrainedModel | None:
 def learned_lines(model: TrainedModel) -> list[str]:
     """What a model of a bare table has learned."""
     facts = model.record["entities"]
-    shown = ", ".join(f"{name} {loss:.4f}" for name, loss in facts["log_losses"].items())
+    shown = ", ".join(f"{name} {loss:.3g}" for name, loss in facts["log_losses"].items())
     lines = [
         f"pair model: {facts['pair_model']} (log loss of held-out entities: {shown})",
         linkage_line(model.linkage, model.alpha, model.record["spread"]),
@@ -93,8 +95,9 @@ def learned_lines(model: TrainedModel) -> list[str]:
             "no F1: no pair of different entities is known to be different, so precision cannot be "
             "measured; label more entities, or say --labelled complete",
         ]
+    poor = _poor(model.record["dev"])
     if model.record["bcubed"] is None:
-        return [*lines, scores_line(model.record["dev"], None) + ", of the judged pairs"]
+        return [*lines, scores_line(model.record["dev"], None) + ", of the judged pairs", *poor]
     precision, recall, f1 = model.record["bcubed"]
     return [
         *lines,
@@ -105,7 +108,23 @@ def learned_lines(model: TrainedModel) -> list[str]:
             else ", of labelled records only, pairs never compared included"
         ),
         f"held out: B-cubed F1 {f1:.3f} (precision {precision:.3f}, recall {recall:.3f})",
+        *poor,
         f"{model.record['seconds']:.1f} s",
+    ]
+
+
+def _poor(dev: Mapping[str, float]) -> list[str]:
+    """A warning where hardly any pair of records is found, or is right."""
+    if dev["pairwise_f1"] >= _POOR:
+        return []
+    what = (
+        "almost all records of one entity stay apart"
+        if dev["recall"] <= dev["precision"]
+        else "clusters mix records of different entities"
+    )
+    return [
+        f"warning: the columns hardly tell the entities apart: {what}. Add columns in which "
+        "records of one entity are alike, or check --label"
     ]
 
 

@@ -24,7 +24,7 @@ from supclust.data.block import (
 from supclust.data.errors import DataError
 from supclust.data.records.comparisons import RecordComparisons
 from supclust.data.records.features import ColumnKind
-from supclust.data.records.labels import blocks_note, count_labels, strangers_note
+from supclust.data.records.labels import blocks_note, count_labels, require_match, strangers_note
 from supclust.data.records.learning import learn_comparisons, pairs_of_blocks
 from supclust.data.records.table import UNKNOWN, ColumnChoice, Records, read_records
 from supclust.hac.memory import require_memory
@@ -181,20 +181,7 @@ def rows_by_block(
 
 def _labelled_rows(records: Records) -> dict[str, IntArray]:
     """Labelled records of every block that has two or more, by the order of the file."""
-    labels, column = records.labels, records.choice.label
-    labelled = np.flatnonzero(labels != UNKNOWN).tolist()
+    labelled = np.flatnonzero(records.labels != UNKNOWN).tolist()
     rows = rows_by_block(records.blocks, labelled, records.choice.block, records.path)
-    kept = {name: own for name, own in rows.items() if len(own) > 1}
-    if not kept:
-        raise DataError(
-            f"training needs records with a label (column {column!r}), two or more in one "
-            "block; there are none. Label some, or name another column with --label",
-            records.path,
-        )
-    if all(len(np.unique(labels[own])) == len(own) for own in kept.values()):
-        raise DataError(
-            f"training needs two records of one cluster; in column {column!r} every label "
-            "of a block is different. Name the column of clusters with --label",
-            records.path,
-        )
-    return kept
+    require_match(records)
+    return {name: own for name, own in rows.items() if len(own) > 1}

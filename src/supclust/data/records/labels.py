@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from supclust.data.block import IntArray
+from supclust.data.errors import DataError
 from supclust.data.records.table import UNKNOWN, Records
 
 Labelled: TypeAlias = Literal["auto", "partial", "complete"]
@@ -55,6 +56,26 @@ def count_labels(records: Records) -> LabelCounts:
 
 def _pairs(sizes: IntArray) -> int:
     return int((sizes.astype(np.int64) * (sizes - 1) // 2).sum())
+
+
+def require_match(records: Records) -> None:
+    """Refuse labels that no model can be trained on: no two records of a block share one."""
+    counts, column = count_labels(records), records.choice.label
+    if counts.same:
+        return
+    if counts.apart:
+        received = f"column {column!r} has them in different blocks only"
+        repair = f"Name another column of blocks than {records.choice.block!r}, or none"
+    elif not records.label_names:
+        received = f"column {column!r} has no value in any record"
+        repair = "Fill in the entity of some records, or name another column with --label"
+    else:
+        received = f"column {column!r} has no value twice (values: {len(records.label_names):,})"
+        repair = "Give records of one entity one value, or name another column with --label"
+    where = "" if records.choice.block is None else " in one block"
+    raise DataError(
+        f"training needs two records with one label{where}; {received}. {repair}", records.path
+    )
 
 
 def choose_labelled(asked: Labelled, counts: LabelCounts) -> tuple[bool, str | None]:

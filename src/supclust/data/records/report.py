@@ -7,11 +7,13 @@ from pathlib import Path
 
 from supclust.data.records.audit import audit_labels
 from supclust.data.records.columns import TypedColumn
+from supclust.data.records.ids import repeated_ids
 from supclust.data.records.labels import (
     blocks_note,
     choose_labelled,
     count_labels,
     distinct_note,
+    require_match,
 )
 from supclust.data.records.table import UNKNOWN, ColumnChoice, Records, read_records
 
@@ -59,8 +61,11 @@ def label_notes(records: Records) -> list[str]:
 
 
 def check_records(path: Path, choice: ColumnChoice) -> RecordsReport:
-    """Read a table of records."""
-    return RecordsReport(read_records(path, choice))
+    """Read a table of records; labels that cannot be trained on are a mistake."""
+    records = read_records(path, choice)
+    if choice.label is not None:
+        require_match(records)
+    return RecordsReport(records)
 
 
 def _column_lines(records: Records) -> list[str]:
@@ -74,7 +79,19 @@ def _column_lines(records: Records) -> list[str]:
         f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}  {e}".rstrip()
         for a, b, c, d, e in rows
     ]
-    return lines + [f"  note: {note}" for note in records.notes]
+    notes = [*records.notes, *_id_notes(records)]
+    return lines + [f"  note: {note}" for note in notes]
+
+
+def _id_notes(records: Records) -> list[str]:
+    """What is to be said where records share an id."""
+    repeated = repeated_ids(records.ids)
+    if repeated is None:
+        return []
+    return [
+        f"{repeated} (column {records.choice.id}): supclust cluster warns, --store refuses them; "
+        "give records distinct ids, or name another column with --id"
+    ]
 
 
 def _examples(column: TypedColumn) -> str:

@@ -38,6 +38,8 @@ TEXT_SUFFIXES = tuple(
     f"{kind}{gz}" for gz in ("", ".gz") for kind in (".csv", ".tsv", ".txt", ".data")
 )
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_OTHER_SEPARATORS = ";\t|"  # a tab is here where it is inside quotes
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # Parquet columns that are no columns in pandas
 
 
@@ -67,11 +69,10 @@ class RecordTable:
         for name in names:
             if name not in self.names:
                 shown = ", ".join(self.names[:30]) + (", ..." if len(self.names) > 30 else "")
-                repair = "Name one of these, as it is written there"
-                if len(self.names) == 1 and any(mark in shown for mark in ";\t|"):
-                    repair = "Separate columns by commas, or by tabs in a .tsv file"
                 raise DataError(
-                    f"column {name!r} not found; the columns are {shown}. {repair}", self.path
+                    f"column {name!r} not found; the columns are {shown}. Name one of these, as it "
+                    "is written there",
+                    self.path,
                 )
 
     def line(self, row: int) -> int | None:
@@ -120,12 +121,21 @@ def suffix_of(path: Path) -> str:
     return "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
 
 
+def require_suffix(path: Path) -> str:
+    """Suffix of a table, refused where no reader takes it."""
+    suffix = suffix_of(path)
+    if suffix in SUFFIXES:
+        return suffix
+    repair = "rename or convert it"
+    if path.suffix.lower() in _SPREADSHEETS:
+        repair = f"save this {path.suffix} file as CSV (UTF-8) in the spreadsheet program"
+    raise DataError(f"a table must end in {', '.join(SUFFIXES)}; {repair}", path)
+
+
 def open_table(path: str | Path) -> RecordTable:
     """Read the names of the columns of a table, and the types that the file declares."""
     path = require_file(path)
-    suffix = suffix_of(path)
-    if suffix not in SUFFIXES:
-        raise DataError(f"a table must end in {', '.join(SUFFIXES)}; rename or convert it", path)
+    suffix = require_suffix(path)
     lists: list[str] = []
     with _located_errors(path):
         if suffix == ".parquet":
@@ -141,6 +151,7 @@ def open_table(path: str | Path) -> RecordTable:
             numeric = [name for name, array in arrays.items() if array.dtype.kind in "fiub"]
         else:
             names, numeric = header(path), []
+            _refuse_unseparated(path, names)
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise DataError(
@@ -151,6 +162,18 @@ def open_table(path: str | Path) -> RecordTable:
     if not names:
         raise DataError("is empty, expected a header and rows", path)
     return RecordTable(path, names, frozenset(numeric), frozenset(lists))
+
+
+def _refuse_unseparated(path: Path, names: Sequence[str]) -> None:
+    """Refuse a header that another mark than a comma or a tab separates."""
+    if len(names) == 1 and any(mark in names[0] for mark in _OTHER_SEPARATORS):
+        shown = names[0] if len(names[0]) <= 60 else names[0][:57] + "..."
+        raise DataError(
+            f"a header must separate columns by commas or tabs; received one column, {shown!r}. "
+            "Separate columns by commas, or by tabs in a .tsv file; rename it if it is one column",
+            path,
+            RecordTable(path, tuple(names)).line(-1),
+        )
 
 
 def is_pair_layout(path: Path) -> bool:

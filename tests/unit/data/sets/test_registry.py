@@ -157,7 +157,7 @@ def test_list(tmp_path):
 
 def test_check_reports_what_is_there(tmp_path):
     write_pairs(tmp_path / "rexa")
-    (tmp_path / "v.csv").write_text("label,x\na,1\nb,2\n")
+    (tmp_path / "v.csv").write_text("label,x\na,1\na,2\n")
     (report,) = check_path(tmp_path / "rexa")
     text = "\n".join(report.lines())
     assert "block folders" in text and "3 block(s), 9 points, 6 clusters, 9 pairs" in text

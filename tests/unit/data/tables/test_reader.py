@@ -89,7 +89,19 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ("name", "content", "message"),
     [
         ("a.csv", "", "is empty"),
-        ("a.xls", "x", "must end in"),
+        ("a.docx", "x", r"must end in \.csv.*; rename or convert it"),
+        *(
+            (f"a{end}", "x", r"save this \S+ file as CSV \(UTF-8\) in the spreadsheet program")
+            for end in (".xls", ".xlsx", ".XLSX", ".ods")
+        ),
+        *(
+            (
+                "a.csv",
+                f"id{mark}source{mark}flow\n1{mark}2,5{mark}3\n",
+                "Separate columns by commas, or by tabs in a .tsv file",
+            )
+            for mark in (";", " | ")
+        ),
         ("a.csv", "a,a\n1,2\n", "distinct, 'a' is repeated"),
         ("a.parquet", "no parquet", "cannot be read"),
         ("a.npz", "no npz", "cannot be read"),
@@ -101,6 +113,12 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, content: str, message:
     with pytest.raises(DataError, match=message) as refused:
         open_table(path)
     assert str(refused.value).startswith(str(path))
+
+
+def test_the_marks_of_other_separators_may_be_in_one_of_several_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a;b,c\n1,2\n")
+    assert open_table(path).names == ("a;b", "c")
 
 
 def test_bad_columns_are_refused(tmp_path: Path) -> None:

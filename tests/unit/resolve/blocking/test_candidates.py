@@ -232,6 +232,19 @@ def test_rules_that_cannot_be_read_say_why(text, message):
         parse_rules(text, ["name", "zip"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["word(product name)", "product name & zip", "zip product name", "zip, last(product name)"],
+)
+def test_names_with_spaces_need_quotes(text):
+    with pytest.raises(
+        DataError, match=r"""needs double quotes inside, as in 'word\("product name"\)'"""
+    ):
+        parse_rules(text, ["zip", "product name"])
+    with pytest.raises(DataError, match=r"""as in 'word\("product description"\)'"""):
+        parse_rules("word(zip", ["zip"])
+
+
 def test_rules_are_read_as_they_are_written():
     rules = (
         Rule((Predicate("date of birth", "year"), Predicate("a"))),
