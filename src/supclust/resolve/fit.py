@@ -26,6 +26,7 @@ from supclust.model.trained import TrainedModel
 from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates, say_candidates
 from supclust.resolve.blocking.choose import TARGET
 from supclust.resolve.blocking.keys import Ints
+from supclust.resolve.blocking.rules import KeyTable
 from supclust.resolve.blocking.table_rules import key_table, table_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
 from supclust.resolve.description import description, facts, importances, thinned
@@ -120,7 +121,9 @@ def fit_table(
     say_candidates(candidates, counts.total, say)
     say(f"of the labelled pairs, {lost:.1%} are never compared")
     in_rules = {predicate.column for one in rules for predicate in one.rule.predicates}
-    table = _compared(records, candidates, labels, counts, only_judged, in_rules, options.seed, say)
+    table = _compared(
+        records, keys, candidates, labels, counts, only_judged, in_rules, options.seed, say
+    )
     if only_judged is not None:
         strangers = Completeness(False, "only the judged pairs are trained on and scored")
         pairs = judged_training_pairs(only_judged, table, candidates, counts.total, options.seed)
@@ -154,7 +157,9 @@ def fit_table(
         *(candidates, table, [*trained.folds, trained.model], trained.which),
         *(max(MISSING), progress, counts.total),
     )
-    apart = pairs_apart(records.distinct, components(candidates.n, edges))
+    apart = None
+    if (records.distinct >= 0).any():
+        apart = pairs_apart(records.distinct, components(candidates.n, edges))
     chosen = None if scores is None else choose_cut(edges, candidates.n, scores, apart)
     cut = DEFAULT if chosen is None else chosen.cut
     measured = confidence = None
@@ -193,8 +198,8 @@ def fit_table(
 def pair_budget(n: int, in_blocks: bool = False) -> float:
     """Candidate pairs per record, at most.
 
-    A table just too large for all pairs has as many in all as one that is just not. Rules of
-    smaller tables are for later, larger ones, where pairs per record grow with the table.
+    A table too large for all pairs has as many in all as one that is just not, within limits.
+    Rules of smaller tables are for later, larger ones, where pairs per record grow with the table.
 
     >>> [pair_budget(n) for n in (1_000, 10_000, 50_000, 1_000_000)]
     [40, 200, 89.97, 40]
@@ -218,6 +223,7 @@ def _require_pairs(records: Records, labels: Ints, judged: JudgedPairs | None) -
 
 def _compared(
     records: Records,
+    keys: KeyTable,
     candidates: Candidates,
     labels: Ints,
     counts: PairCounts,
@@ -234,7 +240,7 @@ def _compared(
     some = np.random.default_rng(seed).permutation(len(pairs.left))[:_PAIRS]
     pairs = pairs.of(some)
     comparisons = learn_comparisons(records.kinds, records.values, pairs.left, pairs.right)
-    opposed = opposed_columns(records, labels)
+    opposed = opposed_columns(keys, records, labels)
     for line in (*map(str, opposed), hint(opposed)):
         if line is not None:
             say(line)

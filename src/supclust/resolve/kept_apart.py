@@ -14,7 +14,7 @@ from supclust.hac.graph.arrange import flatten, join, join_near
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.scoring import Edges
 
-_MOST = 100_000_000  # cannot-links, 16 bytes each
+_MOST = 50_000_000  # cannot-links, 16 bytes each
 
 
 def components(
@@ -56,9 +56,13 @@ def pairs_apart(codes: Ints, component: NDArray[np.int32]) -> Ints | None:
             f"received {total:,}: {int(sizes.max()):,} records of one value are connected by close "
             "pairs. Name a column of more values, or narrower rules with --candidates"
         )
-    parts = []
+    if total == 0:
+        return None
+    pairs, end = np.empty((total, 2), np.int64), 0
     for k in np.flatnonzero(sizes > 1):
         group = rows[bounds[k] : bounds[k + 1]]
-        a, b = np.triu_indices(len(group), 1)
-        parts.append(np.column_stack([group[a], group[b]]))
-    return np.concatenate(parts) if parts else None
+        for at, one in enumerate(group[:-1], 1):
+            more = len(group) - at
+            pairs[end : end + more, 0], pairs[end : end + more, 1] = one, group[at:]
+            end += more
+    return pairs

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supclust.data.records.table import Records
 from supclust.resolve.blocking.keys import Ints
-from supclust.resolve.table_model import text_codes
+from supclust.resolve.blocking.rules import KeyTable
 
 _ERRORS = 3  # standard errors that a share must lie below chance
+_EXPECTED = 9  # entities that share a value, and that do not, expected by chance, at least
 
 
 class Opposed(NamedTuple):
@@ -40,37 +42,40 @@ class Opposed(NamedTuple):
         )
 
 
-def opposed_columns(records: Records, labels: Ints) -> list[Opposed]:
+def opposed_columns(keys: KeyTable, records: Records, labels: Ints) -> list[Opposed]:
     """Find them: shared less often than by chance, by three standard errors over entities.
 
     Args:
+        keys: of the columns; values are equal if their normal forms are.
         records: the table.
         labels: (n,) entity, -1: not known.
     """
     opposed = []
     for name, kind in records.kinds.items():
-        if kind in ("number", "coordinates", "document"):
+        if kind in ("number", "coordinates", "document") or name not in keys.columns:
             continue
-        codes = text_codes(records.values[name])
+        codes = keys.columns[name].code
         known = codes >= 0
         chance = _agreement(np.zeros(int(known.sum()), np.int64), codes[known])
         known &= labels >= 0
         shares = _agreement(labels[known], codes[known])
         if len(shares) == 0 or len(chance) == 0:
             continue
-        p, share = float(chance[0]), float(shares.mean())
-        if p - share > _ERRORS * np.sqrt(p * (1 - p) / len(shares)):
+        p, share, n = float(chance[0]), float(shares.mean()), len(shares)
+        enough = n * min(p, 1 - p) >= _EXPECTED
+        if enough and p - share > _ERRORS * np.sqrt(p * (1 - p) / n):
             opposed.append(Opposed(name, share, p))
     return opposed
 
 
-def _agreement(groups: Ints, codes: Ints) -> np.ndarray:
+def _agreement(groups: Ints, codes: Ints) -> NDArray[np.float64]:
     """Of every group of at least two records, the share of its pairs that have the same code."""
     if len(groups) == 0:
         return np.empty(0)
-    cells, counts = np.unique(np.column_stack([groups, codes]), axis=0, return_counts=True)
+    width = int(codes.max()) + 1
+    cells, counts = np.unique(groups * width + codes, return_counts=True)
     size = np.bincount(groups)
-    same = np.bincount(cells[:, 0], counts * (counts - 1) / 2, minlength=len(size))
+    same = np.bincount(cells // width, counts * (counts - 1) / 2, minlength=len(size))
     several = size > 1
     return same[several] / (size * (size - 1) / 2)[several]
 

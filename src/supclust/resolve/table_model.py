@@ -10,6 +10,7 @@ import numpy as np
 from supclust.cluster.columns import model_columns
 from supclust.data.errors import DataError
 from supclust.data.records.columns import read_columns
+from supclust.data.records.encode.text import FORM_VERSION
 from supclust.data.records.features import source_kind
 from supclust.data.records.rarity import Frequencies
 from supclust.data.tables.cast import Kind
@@ -86,8 +87,8 @@ def table_candidates(
     described = model.records or {}
     n = len(next(iter(values.values())))
     if takes_all_pairs(model, n):
-        name = next(iter(described["columns"]))
-        column = KeyColumn.of(values[name], described["columns"][name])
+        name, kind = next(iter(described["columns"].items()))
+        column = KeyColumn.of(values[name], kind)  # all pairs: its keys do not matter
         return Candidates.of(KeyTable({name: column}), ())
     return rule_candidates(model, values, rules)
 
@@ -126,11 +127,18 @@ def keys_of(model: TrainedModel, values: Mapping[str, Any], rules: Sequence[Rule
                 columns[name],
                 orders.get(name),
                 Frequencies.from_json(counted[name]) if name in counted else None,
+                _form_version(model),
             )
             for name in used
         },
         within=Predicate(block) if block else None,
     )
+
+
+def _form_version(model: TrainedModel) -> int:
+    """Version of the normal forms that a model was trained with."""
+    comparisons = () if model.comparisons is None else model.comparisons.comparisons
+    return max((one.form_version for one in comparisons), default=FORM_VERSION)
 
 
 def word_frequencies(keys: KeyTable, rules: Sequence[Rule]) -> dict[str, Any]:

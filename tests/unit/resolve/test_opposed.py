@@ -9,6 +9,7 @@ from person_tables import persons, write
 from supclust.cli.main import main
 from supclust.data.records.table import ColumnChoice, read_records
 from supclust.model import load
+from supclust.resolve.blocking.table_rules import key_table
 from supclust.resolve.opposed import Opposed, hint, opposed_columns
 
 
@@ -28,11 +29,11 @@ def read(path, rows, labels):
 def test_the_column_of_the_catalogue_is_found(tmp_path):
     rows, labels = two_catalogues(60)
     records = read(tmp_path / "t.csv", rows, labels)
-    (found,) = opposed_columns(records, records.labels)
+    (found,) = opposed_columns(key_table(records), records, records.labels)
     assert (found.column, found.share) == ("source", 0.0)
     assert found.chance == pytest.approx(59 / 119)
     assert "--distinct source" in hint([found])
-    assert opposed_columns(records, np.full(records.n, -1)) == []
+    assert opposed_columns(key_table(records), records, np.full(records.n, -1)) == []
 
 
 def test_shares_are_those_of_all_pairs(tmp_path):
@@ -51,7 +52,7 @@ def test_shares_are_those_of_all_pairs(tmp_path):
             if labels[i] == labels[j]:
                 shares.setdefault(labels[i], []).append(one == other)
     records = read(tmp_path / "t.csv", rows, labels)
-    (found,) = opposed_columns(records, records.labels)
+    (found,) = opposed_columns(key_table(records), records, records.labels)
     assert found.share == pytest.approx(np.mean([np.mean(of) for of in shares.values()]))
     assert found.chance == pytest.approx(np.mean(same))
     assert 0 < found.share < found.chance
@@ -61,7 +62,24 @@ def test_few_entities_show_nothing(tmp_path):
     rows, labels = two_catalogues(60)
     records = read(tmp_path / "t.csv", rows, labels)
     few = np.where(records.labels < 5, records.labels, -1)
-    assert opposed_columns(records, few) == []
+    assert opposed_columns(key_table(records), records, few) == []
+
+
+def test_values_that_are_equal_in_normal_form_are_shared(tmp_path):
+    rows, labels = two_catalogues(60)
+    for k, row in enumerate(rows):
+        row["source"] = ("Male", "MALE ")[k % 2]
+    records = read(tmp_path / "t.csv", rows, labels)
+    assert opposed_columns(key_table(records), records, records.labels) == []
+
+
+def test_a_column_that_is_nearly_constant_shows_nothing(tmp_path):
+    rows, labels = two_catalogues(300)
+    for k, row in enumerate(rows):
+        row["source"] = "FR" if k == 0 else "US"
+    records = read(tmp_path / "t.csv", rows, labels)
+    only_first = np.where(records.labels == records.labels[0], records.labels, -1)
+    assert opposed_columns(key_table(records), records, only_first) == []
 
 
 def test_the_hint_names_the_column_that_records_share_most_often():

@@ -95,9 +95,8 @@ def learned_lines(model: TrainedModel) -> list[str]:
             "no F1: no pair of different entities is known to be different, so precision cannot be "
             "measured; label more entities, or say --labelled complete",
         ]
-    poor = _poor(model.record["dev"])
     if model.record["bcubed"] is None:
-        return [*lines, scores_line(model.record["dev"], None) + ", of the judged pairs", *poor]
+        return [*lines, scores_line(model.record["dev"], None) + ", of the judged pairs"]
     precision, recall, f1 = model.record["bcubed"]
     return [
         *lines,
@@ -108,7 +107,7 @@ def learned_lines(model: TrainedModel) -> list[str]:
             else ", of labelled records only, pairs never compared included"
         ),
         f"held out: B-cubed F1 {f1:.3f} (precision {precision:.3f}, recall {recall:.3f})",
-        *poor,
+        *_poor(model.record["dev"]),
         f"{model.record['seconds']:.1f} s",
     ]
 

@@ -21,6 +21,7 @@ from supclust.data.errors import DataError
 from supclust.data.records.compare.kernel import EncodedRecords, Group, Layout, pair_features
 from supclust.data.records.dates import DateOrder
 from supclust.data.records.encode.columns import Column, encode_columns
+from supclust.data.records.encode.text import FORM_VERSION
 from supclust.data.records.features import (
     DIRECTIONS,
     FEATURES,
@@ -56,6 +57,7 @@ class Comparison:
         values: how often values occur.
         words: how often words, or elements of lists, occur.
         opposed: whether sharing a value may make records less alike.
+        form_version: version of the normal forms of text.
     """
 
     column: str
@@ -67,6 +69,7 @@ class Comparison:
     values: Frequencies = field(default_factory=Frequencies)
     words: Frequencies = field(default_factory=Frequencies)
     opposed: bool = False
+    form_version: int = FORM_VERSION
 
     def __post_init__(self) -> None:
         """Complete features and neutral values, and validate."""
@@ -82,8 +85,12 @@ class Comparison:
             object.__setattr__(self, "neutral", (0.0,) * width)
         if len(self.neutral) != width or not np.isfinite(self.neutral).all():
             raise DataError(f"column {self.column!r} needs {width} finite neutral values")
-        if not isinstance(self.opposed, bool):
-            raise DataError(f"column {self.column!r}: opposed must be true or false")
+        known = self.form_version in range(1, FORM_VERSION + 1)
+        if not isinstance(self.opposed, bool) or not known:
+            raise DataError(
+                f"column {self.column!r} needs opposed, true or false, and form_version, 1 to "
+                f"{FORM_VERSION}; received {self.opposed!r} and {self.form_version!r}"
+            )
         if not 0 < self.spread < np.inf or self.order not in get_args(DateOrder):
             raise DataError(f"column {self.column!r}: spread > 0 and an order of dates are needed")
 
@@ -114,6 +121,7 @@ class Comparison:
             "features": list(self.feature_names),
             **({"order": self.order} if self.kind == "date" else {}),
             **({"opposed": True} if self.opposed else {}),
+            "form_version": self.form_version,
             **{name: table.to_json() for name, table in counted.items() if len(table.hashes)},
         }
 
@@ -135,6 +143,7 @@ class Comparison:
             value.get("order", "day first"),
             **tables,
             opposed=value.get("opposed", False),
+            form_version=value.get("form_version", 1),
         )
 
 

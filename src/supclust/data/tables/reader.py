@@ -39,7 +39,7 @@ TEXT_SUFFIXES = tuple(
 )
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-_OTHER_SEPARATORS = ";\t|"  # a tab is here where it is inside quotes
+_OTHER_SEPARATORS = re.compile(r"[;\t]|\S\|\S")  # a tab is here where it is inside quotes
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # Parquet columns that are no columns in pandas
 
 
@@ -166,7 +166,7 @@ def open_table(path: str | Path) -> RecordTable:
 
 def _refuse_unseparated(path: Path, names: Sequence[str]) -> None:
     """Refuse a header that another mark than a comma or a tab separates."""
-    if len(names) == 1 and any(mark in names[0] for mark in _OTHER_SEPARATORS):
+    if len(names) == 1 and _OTHER_SEPARATORS.search(names[0]):
         shown = names[0] if len(names[0]) <= 60 else names[0][:57] + "..."
         raise DataError(
             f"a header must separate columns by commas or tabs; received one column, {shown!r}. "

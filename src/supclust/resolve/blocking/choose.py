@@ -178,14 +178,21 @@ class _Pool:
         return self.predicates[other].column not in columns and several <= 1
 
     def dependent(self, chosen: Sequence[int], parts: bool) -> Bools:
-        """Which conjunctions read all that a chosen one reads: columns, or parts of columns."""
+        """Which conjunctions read all that a chosen one reads: columns, or parts of columns.
 
-        def read(rule: tuple[int, ...]) -> set[tuple[str, str]]:
+        Records with an equal value agree on all parts of it.
+        """
+
+        def read(rule: tuple[int, ...], least: bool) -> set[tuple[str, str]]:
             used = [self.predicates[k] for k in rule]
-            return {(one.column, PARTS.get(one.name, "whole") if parts else "") for one in used}
+            if not parts:
+                return {(one.column, "") for one in used}
+            whole = [one.column for one in used if one.name == "equal" and not least]
+            read = {(one.column, PARTS.get(one.name, "whole")) for one in used}
+            return read | {(column, part) for column in whole for part in PARTS.values()}
 
-        by_rule = [read(rule) for rule in self.rules]
-        return np.array([any(by_rule[k] <= mine for k in chosen) for mine in by_rule])
+        needed = [read(self.rules[k], True) for k in chosen]
+        return np.array([any(one <= read(rule, False) for one in needed) for rule in self.rules])
 
     def best(self, covered: Bools, budget: float, barred: Bools | None = None) -> int | None:
         """The conjunction with the most new labelled pairs per pair, within the budget."""

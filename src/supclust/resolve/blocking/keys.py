@@ -7,7 +7,7 @@ text, and how rare words are is counted in training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -16,12 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.records.dates import DateOrder, date_form, date_order, parse_date
-from supclust.data.records.encode.text import (
-    code_form,
-    distinct_forms,
-    list_form,
-    text_form,
-)
+from supclust.data.records.encode.text import FORM_VERSION, distinct_forms, form_of
 from supclust.data.records.features import ColumnKind
 from supclust.data.records.rarity import LARGEST, Frequencies
 from supclust.data.tables.cast import LIST_SEPARATOR
@@ -36,7 +31,6 @@ from supclust.resolve.blocking.key_kernels import (
 Ints = NDArray[np.int64]
 
 _LOW = np.int64(0xFFFFFFFF)  # bits of a key that frequencies are counted by
-_FORMS: dict[str, Callable[[str], str]] = {"code": code_form, "list": list_form}
 
 
 class Keys(NamedTuple):
@@ -102,6 +96,7 @@ class KeyColumn:
         kind: ColumnKind,
         order: DateOrder | None = None,
         counted: Frequencies | None = None,
+        form_version: int = FORM_VERSION,
     ) -> KeyColumn:
         """Read a column of a kind; the elements of a list count as its words.
 
@@ -110,9 +105,10 @@ class KeyColumn:
             kind: of the column.
             order: of the numbers in dates; ``None``: that of these values.
             counted: how often words occur; ``None``: as in these values.
+            form_version: version of the normal forms of text.
         """
         texts = _texts(values) if isinstance(values, np.ndarray) else values
-        form = _FORMS.get(kind, text_form)
+        form = form_of(kind, form_version)
         if kind == "date":
             order = order or date_order([text for text in set(texts) if text is not None])
             form = partial(_form_of_date, order)

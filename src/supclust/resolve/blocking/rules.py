@@ -66,7 +66,7 @@ def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
             raise DataError(
                 "candidate rules must be predicates joined by & and separated by commas, as in "
                 f'"surname & year(dob), postcode"; received {text!r}, which cannot be read from '
-                f"{text[at:]!r} on. {_quoting(text, columns)}"
+                f"{text[at:]!r} on.{_quoting(text, columns)}"
             )
         column = match["plain"] or match["quoted"].replace('""', '"')
         name = match["name"] or "equal"
@@ -78,7 +78,7 @@ def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
         if column not in columns:
             raise DataError(
                 f"candidate rules name column {column!r}; the columns are {', '.join(columns)}. "
-                f"Name one of these. {_quoting(text, columns)}"
+                f"Name one of these.{_quoting(text, columns)}"
             )
         predicates.append(Predicate(column, name))
         at = match.end()
@@ -88,7 +88,7 @@ def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
         elif text[at] != "&":
             raise DataError(
                 "candidate rules must have & or a comma after a predicate; received "
-                f"{text[at:]!r}. {_quoting(text, columns)}"
+                f"{text[at:]!r}.{_quoting(text, columns)}"
             )
         if at == len(text):
             return tuple(rules)
@@ -96,10 +96,12 @@ def parse_rules(text: str, columns: Sequence[str]) -> tuple[Rule, ...]:
 
 
 def _quoting(text: str, columns: Sequence[str]) -> str:
-    """How to write a name that is not plain: one that is in the text, or any."""
-    special = (name for name in columns if not _PLAIN.fullmatch(name) and name in text)
-    shown = Predicate(next(special, "product description"), "word")
-    return f"A name with a space or one of , & ( ) needs double quotes inside, as in '{shown}'"
+    """How to write a name that is not plain, if one is in the text; begins with a space."""
+    special = [name for name in columns if name and name in text and not _PLAIN.fullmatch(name)]
+    if not special:
+        return ""
+    shown = Predicate(special[0], "word")
+    return f" A name with a space or one of , & ( ) needs double quotes inside, as in '{shown}'"
 
 
 class KeyTable:

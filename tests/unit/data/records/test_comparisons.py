@@ -259,7 +259,8 @@ def test_an_opposed_column_has_no_direction() -> None:
     [("kind", "colour"), ("neutral", [1.0]), ("neutral", [math.nan] * 10), ("spread", 0),
      ("features", ["n: x"]),
      ("values", {"total": 3}), ("values", {"total": 3, "other": 1, "hashes": "AAAA", "counts": ""}),
-     ("column", None), ("order", "year first"), ("opposed", "yes")],
+     ("column", None), ("order", "year first"), ("opposed", "yes"),
+     ("form_version", 3)],
 )  # fmt: skip
 def test_damaged_comparisons_are_refused(key: str, value: object) -> None:
     stored = RecordComparisons((Comparison("n", "text"),)).to_json()

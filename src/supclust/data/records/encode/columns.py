@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -15,11 +15,9 @@ from supclust.data.records.compare.kernel import WORD_WEIGHT, EncodedRecords
 from supclust.data.records.dates import DateOrder, date_form, day_numbers, parse_date
 from supclust.data.records.encode.text import (
     TextEntries,
-    code_form,
     distinct_forms,
     encode_entries,
-    list_form,
-    text_form,
+    form_of,
 )
 from supclust.data.tables.cast import LIST_SEPARATOR
 
@@ -30,12 +28,7 @@ Texts: TypeAlias = "Sequence[str | None]"
 Column: TypeAlias = "Texts | NDArray[np.float64]"
 Ints = NDArray[np.int64]
 
-_FORMS: dict[str, Callable[[str], str]] = {
-    "text": text_form,
-    "document": text_form,
-    "code": code_form,
-    "list": list_form,
-}
+_TEXTS = ("text", "document", "code", "list", "date")  # kinds that are read as text
 _PLACE = re.compile(r"\s*\(?\s*([-+]?\d+(?:\.\d+)?)\s*[,; ]\s*([-+]?\d+(?:\.\d+)?)\s*\)?\s*")
 
 
@@ -54,7 +47,7 @@ def encode_columns(
     by_kind: dict[str, list[Comparison]] = {}
     for one in comparisons:
         by_kind.setdefault(one.kind, []).append(one)
-    texts = [one for one in comparisons if one.kind in (*_FORMS, "date")]
+    texts = [one for one in comparisons if one.kind in _TEXTS]
     text = encode_texts(texts, columns)
     rarity, weights = _rarities(texts, text.forms)
     forms, words = text.forms, text.forms.words
@@ -81,7 +74,8 @@ def encode_texts(comparisons: Sequence[Comparison], columns: Mapping[str, Column
     codes, forms = [], []
     first = 0
     for one in comparisons:
-        form = _FORMS.get(one.kind) or partial(_form_of_date, one.order)
+        of_dates = partial(_form_of_date, one.order)
+        form = of_dates if one.kind == "date" else form_of(one.kind, one.form_version)
         code, distinct = distinct_forms(cast("Texts", columns[one.column]), form, first)
         first += len(distinct)
         codes.append(code)

@@ -12,22 +12,29 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supclust.data.records.encode.kernel import encode_forms
+from supclust.data.records.features import ColumnKind
 from supclust.data.tables.cast import LIST_SEPARATOR
 
 Ints = NDArray[np.int64]
 
+FORM_VERSION = 2
+"""Version of the normal forms. Version 1, of models that do not say, had no pairs of characters and
+removed all combining signs."""
+
 _WORDS = re.compile(r"[^\W_]+")
 _BEYOND_CYRILLIC = re.compile(r"[\u0590-\U0010ffff]")
 _NO_SPACES = (  # Thai, Lao, Myanmar, Khmer, kana, Han
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
     r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_VARIANTS = re.compile(r"[\u034f\u20dd-\u20e4\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _RUNS = re.compile(f"[{_NO_SPACES}]+|[^{_NO_SPACES}]+")
 _PAIRED = re.compile(f"[{_NO_SPACES}]{{3,}}")
 _WHOLE = re.compile(r"\s*\d+\.0+\s*")  # a code that another program read as a number
@@ -68,7 +75,7 @@ class TextEntries(NamedTuple):
     columns: Ints
 
 
-def normal_words(text: str) -> list[str]:
+def normal_words(text: str, version: int = FORM_VERSION) -> list[str]:
     """Words of a value; what has neither letters nor digits is one word as it stands.
 
     >>> normal_words("José  O'Neil-Müller"), normal_words(" - "), normal_words("  ")
@@ -76,11 +83,12 @@ def normal_words(text: str) -> list[str]:
     """
     if text.isascii():
         return _WORDS.findall(text.casefold()) or text.split()
+    removed = unicodedata.combining if version == 1 else _is_accent
     parts = unicodedata.normalize("NFKD", text)
-    text = "".join(letter for letter in parts if not _is_accent(letter)).casefold()
-    if not _BEYOND_CYRILLIC.search(text):
+    text = "".join(letter for letter in parts if not removed(letter)).casefold()
+    if version == 1 or not _BEYOND_CYRILLIC.search(text):
         return _WORDS.findall(text) or text.split()
-    text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", _VARIANTS.sub("", text))
     return "".join(c if c.isalnum() or _is_mark(c) else " " for c in text).split() or text.split()
 
 
@@ -90,7 +98,7 @@ def _is_accent(letter: str) -> bool:
     Vowels of Indic scripts and of Thai, and the voicing of kana, make another syllable.
     """
     order = unicodedata.combining(letter)
-    return 10 <= order <= 35 or order >= 200
+    return order == 1 or 10 <= order <= 35 or order >= 200
 
 
 def _is_mark(letter: str) -> bool:
@@ -113,16 +121,17 @@ def _with_pairs(word: str) -> str:
     )
 
 
-def text_form(text: str) -> str:
+def text_form(text: str, version: int = FORM_VERSION) -> str:
     """Normal form of a text.
 
     >>> text_form("  José O'Neil ")
     'jose o neil'
     """
-    return " ".join(map(_with_pairs, normal_words(text)))
+    words = normal_words(text, version)
+    return " ".join(words if version == 1 else map(_with_pairs, words))
 
 
-def code_form(text: str) -> str:
+def code_form(text: str, version: int = FORM_VERSION) -> str:
     """Normal form of a code: its letters and digits.
 
     >>> code_form("(030) 555-12"), code_form("TQ13 8df"), code_form("12.0")
@@ -130,17 +139,23 @@ def code_form(text: str) -> str:
     """
     if _WHOLE.fullmatch(text):
         text = text.split(".")[0]
-    return "".join(normal_words(text))
+    return "".join(normal_words(text, version))
 
 
-def list_form(text: str) -> str:
+def list_form(text: str, version: int = FORM_VERSION) -> str:
     """Normal form of a list: the normal forms of its elements, sorted.
 
     >>> list_form("Li, Ann; Bob|bob").split(LIST_SEPARATOR)
     ['bob', 'li ann']
     """
-    elements = {text_form(element) for element in _ELEMENTS.split(text)}
+    elements = {text_form(element, version) for element in _ELEMENTS.split(text)}
     return LIST_SEPARATOR.join(sorted(elements - {""}))
+
+
+def form_of(kind: ColumnKind, version: int = FORM_VERSION) -> Callable[[str], str]:
+    """The normal form of the values of a column, by its kind; dates have another."""
+    by_kind = {"code": code_form, "list": list_form}
+    return partial(by_kind.get(kind, text_form), version=version)
 
 
 def distinct_forms(

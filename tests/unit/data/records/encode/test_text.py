@@ -26,6 +26,10 @@ from supclust.resolve.blocking.predicates import PREDICATES
         ("שָׁלוֹם", "שלום"),
         ("مُحَمَّد", "محمد"),
         ("서울 특별시", "서울 특별시"),
+        ("佐々木", "佐々 々木"),
+        ("葛\U000e0100飾区", "葛飾 飾区"),
+        ("Windows™\ufe0f 1\ufe0f\u20e3", "windowstm 1"),
+        ("l\u0338ódz", "lodz"),
         ("—", "—"),
     ],
 )
@@ -48,3 +52,15 @@ def test_names_without_spaces_share_words():
     own = [set(keys.items[keys.starts[k] : keys.starts[k + 1]].tolist()) for k in range(3)]
     assert own[0] & own[1]
     assert not own[0] & own[2]
+
+
+def test_models_from_before_read_text_as_they_did():
+    assert text_form("ガス 日窒鑛業", 1) == "カス 日窒鑛業"
+    assert code_form("ガ-1", 1) == "カ1"
+    old = Comparison("name", "text").to_json()
+    del old["form_version"]
+    made = RecordComparisons.from_json([old])
+    assert made.comparisons[0].form_version == 1
+    encoded = made.encode({"name": ["日窒鑛業", "日窒鉱業"]})
+    at = made.feature_names.index("name: shared words")
+    assert made.features(encoded, np.array([0]), np.array([1]))[0, at] == 0
