@@ -95,13 +95,11 @@ def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list
     """
     for parts in (False, True):
         while chosen:
-            times = sum(
-                (pool.covers(k).astype(np.int64) for k in chosen), np.zeros(pool.total, int)
-            )
-            if (times > 1).mean() >= target:
+            twice = pool.times_covered(chosen) > 1
+            if twice.mean() >= target:
                 break
             left = _TWICE * budget - sum(pool.pairs(k) for k in chosen)
-            best = pool.best(times > 1, left, pool.dependent(chosen, parts))
+            best = pool.best(twice, left, pool.dependent(chosen, parts))
             if best is None:
                 break
             chosen = [*chosen, best]

@@ -113,12 +113,11 @@ def _with_pairs(word: str) -> str:
     """
     if word.isascii():
         return word
-    return " ".join(
-        run[k : k + 2] if paired else run
-        for run in _RUNS.findall(word)
-        for paired in [_PAIRED.fullmatch(run) is not None]
-        for k in range(len(run) - 1 if paired else 1)
-    )
+    parts: list[str] = []
+    for run in _RUNS.findall(word):
+        pairs = [run[k : k + 2] for k in range(len(run) - 1)]
+        parts += pairs if _PAIRED.fullmatch(run) else [run]
+    return " ".join(parts)
 
 
 def text_form(text: str, version: int = FORM_VERSION) -> str:
