@@ -58,6 +58,17 @@ class Booster:
         """Number of columns of the input."""
         return len(self.feature_names)
 
+    def first(self, rounds: int) -> Booster:
+        """The model that training with fewer boosting rounds would have made; needs LightGBM.
+
+        Args:
+            rounds: trees to keep; all, where there are not as many.
+        """
+        if rounds < 1:
+            raise ValueError(f"rounds must be at least 1; received {rounds}.")
+        whole = _lightgbm().Booster(model_str=self.text)
+        return Booster.from_text(whole.model_to_string(num_iteration=rounds))
+
     def predict_raw(self, X: ArrayLike) -> NDArray[np.float64]:
         """Raw scores of the rows of X, as ``lightgbm.Booster.predict(X, raw_score=True)``.
 

@@ -20,13 +20,14 @@ from supclust.resolve.blocking.key_kernels import weighted_sums
 Floats = NDArray[np.float64]
 
 _BOOSTING: dict[str, Any] = {
-    "num_iterations": 150,
     "learning_rate": 0.1,
     "num_leaves": 15,
     "min_data_in_leaf": 50,
     "lambda_l2": 1.0,
     "max_bin": 63,
     "feature_fraction": 0.3,
+    # Matches are rare among the pairs: unlimited, the first trees overshoot by tens of log odds.
+    "max_delta_step": 3.0,
 }
 _RIDGE = 1.0  # penalty of the logistic model on standardised features
 _LEAST_SPREAD = 0.1  # a feature that hardly ever differs is not standardised to count fully
@@ -72,6 +73,10 @@ class Boosted:
     def contributions(self, features: NDArray[np.float32]) -> Floats:
         """(e, d + 1) exact Shapley values, then the expected dissimilarity."""
         return -self.booster.contributions(features)
+
+    def first(self, rounds: int) -> Boosted:
+        """The model after some rounds of boosting."""
+        return Boosted(self.booster.first(rounds))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -133,6 +138,7 @@ def train_boosted(
     weight: Floats,
     directions: Sequence[int] = (),
     seed: int = 0,
+    rounds: int = 150,
 ) -> Boosted:
     """Boosted trees from pairs with NaN where a value is missing, on one core.
 
@@ -143,12 +149,16 @@ def train_boosted(
         directions: (d,) whether the odds may only rise (1) or fall (-1) with a feature, or both
             (0, the default); it keeps the trees from describing the entities of training.
         seed: of the training.
+        rounds: of boosting, a tree each.
     """
+    params = {**_BOOSTING, "num_iterations": rounds}
+    if directions:
+        params["monotone_constraints"] = list(directions)
     target = same.astype(np.float64)
     made = train_booster(
         *(features, target, weight),
         objective="binary",
-        params={**_BOOSTING, "monotone_constraints": list(directions)} if directions else _BOOSTING,
+        params=params,
         seed=seed,
         num_threads=1,
     )

@@ -19,7 +19,7 @@ from supclust.data.records.encode.columns import Column
 from supclust.data.records.learning import rows_of_pairs, take_rows
 from supclust.hac.cpu.threads import thread_count
 from supclust.resolve.blocking.keys import Ints
-from supclust.resolve.pair_model import PairModel, train_boosted, train_logistic
+from supclust.resolve.pair_model import Boosted, PairModel, train_boosted, train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs
 
@@ -28,6 +28,8 @@ _ENOUGH = 1_000  # entities from which boosted trees are not compared with the l
 _ENOUGH_RECORDS = 5_000  # of fewer entities, likewise
 _CLEAR = 1.1  # times the log loss of boosted trees that the logistic model may have
 _TOO_FEW = 100  # matches below which they are not tried
+ROUNDS = (20, 30, 40, 60, 80, 110, 150, 220)
+"""Of boosting: trees are added up to one of these, the one with the least held-out loss."""
 FEW_COLUMNS = 12
 """Columns up to which all are compared."""
 _USELESS = 0.01  # share of the gain of all columns that is given up
@@ -91,8 +93,8 @@ def train_pairs(
     for family in families:
         features = table.features(pairs.left, pairs.right, family == "boosted")
         directions = table.comparisons.directions
-        models[family] = _train_folds(family, features, directions, pairs, fold, seed)
-        losses[family] = _held_out_loss(models[family], features, pairs, fold)
+        trained = _train_folds(family, features, directions, pairs, fold, seed)
+        models[family], losses[family] = _stopped(trained, features, pairs, fold)
     best = min(families, key=lambda name: losses[name] * (_CLEAR if name == "boosted" else 1.0))
     *folds, model = models[best]
     return TrainedPairs(best, model, folds, fold, losses)
@@ -172,12 +174,28 @@ def _train_folds(
             used = np.ones(len(used), np.bool_)
         X, same, weight = features[used], pairs.same[used], pairs.weight[used]
         if family == "boosted":
-            return train_boosted(X, same, weight, directions, seed)
+            return train_boosted(X, same, weight, directions, seed, max(ROUNDS))
         return train_logistic(X, same, weight, directions)
 
     # BLAS threads of the logistic models would spin-wait for each other.
     with threadpool_limits(1), ThreadPoolExecutor(min(thread_count(), FOLDS + 1)) as pool:
         return list(pool.map(train, range(FOLDS + 1)))
+
+
+def _stopped(
+    models: Sequence[PairModel], features: NDArray[np.float32], pairs: LabelledPairs, fold: Ints
+) -> tuple[Sequence[PairModel], float]:
+    """Boosted trees after the rounds with the least held-out loss, and that loss.
+
+    Trees that are added later describe the entities of training. Logistic models stay as they are.
+    """
+    boosted = [model for model in models if isinstance(model, Boosted)]
+    tried: list[Sequence[PairModel]] = [models]
+    if boosted:
+        tried = [[model.first(rounds) for model in boosted] for rounds in ROUNDS]
+    losses = [_held_out_loss(one, features, pairs, fold) for one in tried]
+    best = int(np.argmin(losses))
+    return tried[best], losses[best]
 
 
 def _held_out_loss(

@@ -94,6 +94,21 @@ def test_training_is_deterministic() -> None:
     assert trees(0, 1) != trees(1, 1)
 
 
+def test_first_rounds_are_those_of_a_shorter_training() -> None:
+    X, y = table()
+    params = {"feature_fraction": 0.5, "num_iterations": 30}
+    whole = train_booster(X, y, objective="binary", params=params)
+    short = train_booster(X, y, objective="binary", params={**params, "num_iterations": 7})
+    rows = odd_rows(X)
+    np.testing.assert_array_equal(whole.first(7).predict_raw(rows), short.predict_raw(rows))
+    for enough in (30, 31):
+        np.testing.assert_array_equal(
+            whole.first(enough).predict_raw(rows), whole.predict_raw(rows)
+        )
+    with pytest.raises(ValueError, match="rounds must be at least 1; received 0"):
+        whole.first(0)
+
+
 def test_no_rows_and_wrong_shapes() -> None:
     X, y = table()
     booster = train_booster(X, y, objective="binary")

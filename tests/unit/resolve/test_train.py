@@ -55,6 +55,35 @@ def test_boosted_trees_never_rise_against_a_direction():
     assert (np.diff(model.dissimilarity(line)) <= 1e-12).all()
 
 
+def test_the_first_trees_do_not_overshoot_where_matches_are_rare():
+    rng = np.random.default_rng(0)
+    X = rng.random((40_000, 1)).astype(np.float32)
+    same = (X[:, 0] > 0.99) & (rng.random(40_000) < 0.75)
+    weight = np.where(same, 1.0, 50.0)  # of pairs, 1 in 10,000 is a match
+    model = train_boosted(X, same, weight, (1,), rounds=20)
+    true = np.log(0.75 / (50 * 0.25))
+    assert -model.dissimilarity(X).max() < true + 1
+    assert -model.dissimilarity(X).min() < true + 1
+
+
+def test_boosting_stops_where_held_out_entities_are_described_best(monkeypatch):
+    table, pairs, labels = compared(1_000)
+    losses = dict.fromkeys(train.ROUNDS, 0.5) | {train.ROUNDS[2]: 0.4}
+
+    def rounds_of(model):
+        return model.booster.to_text().count("\nTree=")
+
+    def loss(models, *_):
+        lengths = {rounds_of(model) for model in models}
+        assert len(lengths) == 1
+        return losses[lengths.pop()]
+
+    monkeypatch.setattr(train, "_held_out_loss", loss)
+    trained = train_pairs(table, pairs, labels)
+    assert trained.losses == {"boosted": 0.4}
+    assert {rounds_of(model) for model in (*trained.folds, trained.model)} == {train.ROUNDS[2]}
+
+
 def test_weights_of_the_logistic_model_follow_the_directions():
     rng = np.random.default_rng(0)
     X = rng.random((2000, 3)).astype(np.float32)
@@ -96,8 +125,10 @@ def test_few_entities_have_the_logistic_model_unless_trees_are_clearly_better(mo
     trained = []
 
     def loss(models, *_):
-        trained.append(type(models[0]).__name__.lower())
-        return losses[trained[-1]]
+        family = type(models[0]).__name__.lower()
+        if family not in trained[-1:]:
+            trained.append(family)
+        return losses[family]
 
     monkeypatch.setattr(train, "_held_out_loss", loss)
     assert train_pairs(table, pairs, labels).family == "logistic"
