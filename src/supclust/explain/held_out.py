@@ -6,14 +6,11 @@ it; the threshold it is cut at is chosen without it as well.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from supclust.explain.membership import Floats, Ints, Membership, ScoredPairs, membership
 from supclust.hac.graph.forest import Forest
-from supclust.resolve.forest_scores import EntityPairs, threshold_curve
-from supclust.resolve.graph_cut import EVEN, CutScores, GraphCut, middle_threshold, with_entities
+from supclust.resolve.graph_cut import EVEN, CutScores, GraphCut, Linked
 
 
 def held_out_membership(
@@ -24,7 +21,7 @@ def held_out_membership(
     Args:
         edges: scored by models that have not seen the entities of the pair.
         forest: of all records.
-        cut: chosen on all labelled records; its linkage is kept.
+        cut: chosen on all labelled records; its linkage is kept, and even odds are.
         labels: (n,) entity, -1: not known.
         complete: whether records without a label are other entities.
         fold: (n,) of the labelled records, by entity; -1: none.
@@ -36,7 +33,7 @@ def held_out_membership(
     standing = membership(edges, forest, *cut)
     right = np.full(len(labels), np.nan)
     for k in np.unique(fold[fold >= 0]):
-        threshold = _threshold(forest, cut.missing, np.where(fold == k, -1, labels), complete)
+        threshold = _threshold(forest, cut, np.where(fold == k, -1, labels), complete)
         at_others = membership(edges, forest, cut.alpha, cut.missing, threshold)
         mine = fold == k
         for whole, part in zip(standing, at_others, strict=True):
@@ -45,15 +42,13 @@ def held_out_membership(
     return standing, right
 
 
-def _threshold(forest: Forest, missing: float, labels: Ints, complete: bool) -> float:
-    """Even odds, unless the best threshold is clearly better, as the cut of a model is chosen."""
-    if not (labels >= 0).any():
+def _threshold(forest: Forest, cut: GraphCut, labels: Ints, complete: bool) -> float:
+    """Even odds, if the model is cut there, else the best threshold, as its cut was chosen."""
+    if cut.threshold == EVEN or not (labels >= 0).any():
         return EVEN
-    pairs = partial(EntityPairs.of, labels, complete=complete)
-    scores = CutScores(partial(threshold_curve, labels=labels, complete=complete), pairs)
-    best = middle_threshold(with_entities(scores.curve(forest), forest, scores), missing)
-    at_best, at_even = (pairs(forest.labels_at(height)) for height in (best, EVEN))
-    return best if at_best.clearly_better(at_even) else EVEN
+    scores = CutScores.of_labels(labels, complete, np.zeros_like(labels))
+    linked = Linked.of(forest, cut.alpha, cut.missing, scores)
+    return linked.cut(linked.scores()).threshold
 
 
 def rightness(clusters: Ints, labels: Ints, complete: bool) -> Floats:

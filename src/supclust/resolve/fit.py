@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -30,11 +29,6 @@ from supclust.resolve.blocking.rules import KeyTable
 from supclust.resolve.blocking.table_rules import key_table, table_rules
 from supclust.resolve.completeness import Completeness, Labelled, completeness, few_strangers
 from supclust.resolve.description import description, facts, importances, thinned
-from supclust.resolve.forest_scores import (
-    EntityPairs,
-    labelled_scores,
-    threshold_curve,
-)
 from supclust.resolve.graph_cut import (
     DEFAULT,
     MISSING,
@@ -44,8 +38,7 @@ from supclust.resolve.graph_cut import (
 )
 from supclust.resolve.judged import (
     and_judged,
-    judged_curve,
-    judged_pairs_of,
+    judged_scores,
     judged_training_pairs,
     with_matches,
 )
@@ -145,14 +138,9 @@ def fit_table(
     trained = train_pairs(table, pairs, labels, options.seed, strangers.complete)
     scores: CutScores | None = None
     if only_judged is not None:
-        scores = CutScores(
-            partial(judged_curve, judged=pairs), partial(judged_pairs_of, judged=pairs)
-        )
+        scores = judged_scores(pairs, trained.fold)
     elif counts.different + (counts.mixed if strangers.complete else 0) > 0:
-        scores = CutScores(
-            partial(threshold_curve, labels=labels, complete=strangers.complete),
-            partial(EntityPairs.of, labels, complete=strangers.complete),
-        )
+        scores = CutScores.of_labels(labels, strangers.complete, trained.fold)
     edges = score_candidates(
         *(candidates, table, [*trained.folds, trained.model], trained.which),
         *(max(MISSING), progress, counts.total),
@@ -162,10 +150,9 @@ def fit_table(
         apart = pairs_apart(records.distinct, components(candidates.n, edges))
     chosen = None if scores is None else choose_cut(edges, candidates.n, scores, apart)
     cut = DEFAULT if chosen is None else chosen.cut
-    measured = confidence = None
+    bcubed = confidence = None
     if chosen is not None and only_judged is None:
-        clusters = chosen.forest.labels_at(cut.threshold)
-        measured = labelled_scores(labels, clusters, strangers.complete)
+        bcubed = list(chosen.pairs.bcubed_scores)
         standing, right = held_out_membership(
             edges, chosen.forest, cut, labels, strangers.complete, trained.fold
         )
@@ -174,7 +161,7 @@ def fit_table(
     record = {
         "records": description(records, table, keys, rules, small, cut, given),
         "dev": _dev(chosen),
-        "bcubed": None if measured is None else list(measured[3:]),
+        "bcubed": bcubed,
         "entities": facts(records, counts, lost, strangers, trained),
         "importances": importances(trained, table),
         "threshold_curve": None if chosen is None else thinned(chosen.curve),

@@ -7,6 +7,7 @@ as pairs that were not found.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,13 +41,17 @@ class EntityPairs(NamedTuple):
         true: of one entity.
         predicted: of one cluster; a pair of two entities counts one half for each.
         shared: both.
-        bcubed: F1 of the records of every entity; empty: not scored.
+        size: records of every entity; of judged pairs this and the following are empty.
+        precision: sum of the B-cubed precisions of its records.
+        recall: likewise.
     """
 
     true: Floats
     predicted: Floats
     shared: Floats
-    bcubed: Floats
+    size: Floats
+    precision: Floats
+    recall: Floats
 
     @classmethod
     def of(cls, labels: Ints, clusters: Ints, complete: bool) -> EntityPairs:
@@ -59,8 +64,13 @@ class EntityPairs(NamedTuple):
         """
         if not complete:
             clusters, labels = clusters[labels >= 0], labels[labels >= 0]
-        size = np.bincount(labels[labels >= 0]).astype(np.float64)
-        shared, of_cluster, of_entity, entity = _cells(labels, clusters)
+        known = labels >= 0
+        sizes = np.bincount(clusters)  # with strangers
+        size = np.bincount(labels[known]).astype(np.float64)
+        cells, shared = np.unique(
+            labels[known].astype(np.int64) * len(sizes) + clusters[known], return_counts=True
+        )
+        entity, of_cluster = cells // max(1, len(sizes)), sizes[cells % max(1, len(sizes))]
         inside = shared * (shared - 1) / 2
         predicted, found, precision, recall = (
             np.bincount(entity, values, minlength=len(size)).astype(np.float64)[size > 0]
@@ -68,12 +78,32 @@ class EntityPairs(NamedTuple):
                 inside + shared * (of_cluster - shared) / 2,
                 inside,
                 shared**2 / of_cluster,
-                shared**2 / of_entity,
+                shared**2 / size[entity],
             )
         )
         size = size[size > 0]
-        bcubed = 2 * precision * recall / (precision + recall) / size
-        return cls(size * (size - 1) / 2, predicted, found, bcubed)
+        return cls(size * (size - 1) / 2, predicted, found, size, precision, recall)
+
+    @classmethod
+    def joined(cls, parts: Sequence[EntityPairs]) -> EntityPairs:
+        """The entities of all parts."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def where(self, kept: NDArray[np.bool_]) -> EntityPairs:
+        """Some of the entities."""
+        return EntityPairs(*(part[kept] if len(part) else part for part in self))
+
+    @property
+    def bcubed(self) -> Floats:
+        """B-cubed F1 of the records of every entity."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total / self.size
+
+    @property
+    def bcubed_scores(self) -> tuple[float, float, float]:
+        """B-cubed precision, recall and F1 of all records together."""
+        records = max(1.0, float(self.size.sum()))
+        return _with_f1(float(self.precision.sum()) / records, float(self.recall.sum()) / records)
 
     @property
     def scores(self) -> tuple[float, float, float]:
@@ -85,7 +115,7 @@ class EntityPairs(NamedTuple):
     def score(self) -> float:
         """Mean of F1 and of the mean B-cubed F1 of an entity, to which all contribute alike."""
         f1 = self.scores[2]
-        return (f1 + float(self.bcubed.mean())) / 2 if len(self.bcubed) else f1
+        return (f1 + float(self.bcubed.mean())) / 2 if len(self.size) else f1
 
     def clearly_better(self, other: EntityPairs) -> bool:
         """Whether the score is higher than that of another clustering by a standard error.
@@ -102,9 +132,9 @@ class EntityPairs(NamedTuple):
         """What every entity adds to the deviation of the score from its expectation."""
         pairs = self.true + self.predicted
         of_f1: Floats = (2 * self.shared - self.scores[2] * pairs) / max(pairs.sum(), 1e-300)
-        if not len(self.bcubed):
+        if not len(self.size):
             return of_f1
-        of_entities: Floats = (self.bcubed - self.bcubed.mean()) / len(self.bcubed)
+        of_entities: Floats = (self.bcubed - self.bcubed.mean()) / len(self.size)
         return (of_f1 + of_entities) / 2
 
 
@@ -143,39 +173,13 @@ def threshold_curve(forest: Forest, labels: Ints, complete: bool) -> ThresholdCu
 
 
 def labelled_scores(labels: Ints, clusters: Ints, complete: bool) -> LabelledScores:
-    """Pairwise and B-cubed scores of clusters on labelled records.
-
-    Args:
-        labels: (n,) entity, -1: not known.
-        clusters: (n,) predicted.
-        complete: whether records without a label are strangers; else they are left out.
+    """Pairwise and B-cubed scores of clusters on labelled records; see `EntityPairs.of`.
 
     >>> labelled_scores(np.array([0, 0, 1, -1]), np.array([0, 0, 0, 0]), True).precision
     0.22...
     """
-    if not complete:
-        clusters, labels = clusters[labels >= 0], labels[labels >= 0]
-    known = labels >= 0
-    shared, of_cluster, of_entity, _ = _cells(labels, clusters)
-    points = max(1, int(known.sum()))
-    return LabelledScores(
-        *EntityPairs.of(labels, clusters, complete=True).scores,
-        *_with_f1(
-            float((shared**2 / of_cluster).sum()) / points,
-            float((shared**2 / of_entity).sum()) / points,
-        ),
-    )
-
-
-def _cells(labels: Ints, clusters: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Of every entity and cluster that share records: their number, both sizes, the entity."""
-    known = labels >= 0
-    sizes, entity = np.bincount(clusters), np.bincount(labels[known])  # sizes: with strangers
-    cells, shared = np.unique(
-        labels[known].astype(np.int64) * len(sizes) + clusters[known], return_counts=True
-    )
-    at = cells // len(sizes)
-    return shared, sizes[cells % len(sizes)], entity[at], at
+    pairs = EntityPairs.of(labels, clusters, complete)
+    return LabelledScores(*pairs.scores, *pairs.bcubed_scores)
 
 
 def _with_f1(precision: float, recall: float) -> tuple[float, float, float]:

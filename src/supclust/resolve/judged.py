@@ -6,6 +6,8 @@ other pairs judged pairs say nothing, so that without labels they alone are trai
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ from supclust.metrics.threshold import ThresholdCurve, curve_from_merges
 from supclust.resolve.blocking.candidates import Candidates
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.forest_scores import EntityPairs, tree_of
+from supclust.resolve.graph_cut import CutScores
 from supclust.resolve.pair_model import train_logistic
 from supclust.resolve.scoring import Compared
 from supclust.resolve.training_pairs import LabelledPairs
@@ -147,7 +150,20 @@ def judged_pairs_of(clusters: Ints, judged: LabelledPairs) -> EntityPairs:
     true, predicted, shared = (
         judged.weight * which for which in (judged.same, joined, judged.same & joined)
     )
-    return EntityPairs(true, predicted, shared, bcubed=np.empty(0))
+    return EntityPairs(true, predicted, shared, *[np.empty(0)] * 3)
+
+
+def judged_scores(judged: LabelledPairs, fold: Ints) -> CutScores:
+    """How cuts are scored on judged pairs.
+
+    Args:
+        judged: pairs of rows.
+        fold: (n,) of the records in matches, by entity; -1 for others.
+    """
+    of_pair = np.maximum(fold[judged.left], fold[judged.right])
+    return CutScores(
+        partial(judged_curve, judged=judged), partial(judged_pairs_of, judged=judged), of_pair
+    )
 
 
 @kernel

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 
 from supclust.explain.held_out import held_out_membership, rightness
 from supclust.explain.membership import membership
 from supclust.hac import graph_linkage
-from supclust.resolve.forest_scores import EntityPairs, threshold_curve
 from supclust.resolve.graph_cut import CutScores, GraphCut, choose_cut
 from supclust.resolve.scoring import Edges
 
@@ -40,10 +37,7 @@ def test_every_fold_is_cut_where_the_others_say(complete: bool) -> None:
     thresholds = []
     for k in range(3):
         rest = np.where(fold == k, -1, labels)
-        scores = CutScores(
-            partial(threshold_curve, labels=rest, complete=complete),
-            partial(EntityPairs.of, rest, complete=complete),
-        )
+        scores = CutScores.of_labels(rest, complete, rest % 3)
         thresholds.append(choose_cut(edges, n, scores).cut.threshold)
         alone = membership(edges, forest, 0.0, missing, thresholds[-1])
         mine = fold == k
@@ -55,11 +49,20 @@ def test_every_fold_is_cut_where_the_others_say(complete: bool) -> None:
     assert np.isnan(right[fold < 0]).all()
 
 
+def test_even_odds_are_kept() -> None:
+    edges, labels = pairs_of_two(200, seed=0)
+    forest = graph_linkage(tuple(edges), 400, "exp", alpha=0.0, missing=4.0)
+    fold = np.arange(400) // 2 % 3
+    found, _ = held_out_membership(edges, forest, GraphCut(0.0, 4.0, 0.0), labels, True, fold)
+    whole = membership(edges, forest, 0.0, 4.0, 0.0)
+    np.testing.assert_array_equal(found.size, whole.size)
+
+
 def test_labels_of_a_fold_do_not_move_its_own_cut() -> None:
     edges, labels = pairs_of_two(200, seed=2)
     fold = np.arange(400) // 2 % 3
     forest = graph_linkage(tuple(edges), 400, "exp", alpha=0.0, missing=4.0)
-    cut = GraphCut(0.0, 4.0, 0.0)
+    cut = GraphCut(0.0, 4.0, 1.0)
     wrong = np.where(fold == 0, 1000 + np.arange(400), labels)  # as if no pair matched
     wrong = np.unique(wrong, return_inverse=True)[1]
     before, _ = held_out_membership(edges, forest, cut, labels, True, fold)

@@ -1,13 +1,17 @@
 """The cut of a graph: even odds, unless entities of every size ask for another."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
-from supclust.metrics.threshold import ThresholdCurve
 from supclust.resolve.forest_scores import EntityPairs, threshold_curve
-from supclust.resolve.graph_cut import DEFAULT, CutScores, choose_cut, cluster_graph, with_entities
+from supclust.resolve.graph_cut import (
+    DEFAULT,
+    EVEN,
+    CutScores,
+    Linked,
+    choose_cut,
+    cluster_graph,
+)
 from supclust.resolve.scoring import Edges
 
 
@@ -58,23 +62,25 @@ def one_large_many_small():
 
 
 def scores_of(labels, entities=True):
-    """Scores of cuts; without entities: F1 alone."""
+    """Scores of cuts, three folds; without entities: F1 alone."""
+    scores = CutScores.of_labels(labels, True, np.maximum(labels, 0) % 3)
+    if entities:
+        return scores
 
     def pairs(clusters):
         made = EntityPairs.of(labels, clusters, True)
-        return made if entities else made._replace(bcubed=np.empty(0))
+        return made._replace(size=np.empty(0), precision=np.empty(0), recall=np.empty(0))
 
-    return CutScores(partial(threshold_curve, labels=labels, complete=True), pairs)
+    return scores._replace(pairs=pairs)
 
 
 def test_small_entities_have_a_say_in_the_threshold():
     edges, labels = one_large_many_small()
     forest = cluster_graph(edges, len(labels), 0.0, 4.0, None)
     alone, both = (
-        with_entities(threshold_curve(forest, labels, True), forest, scores_of(labels, entities))
-        for entities in (False, True)
+        Linked.of(forest, 0.0, 4.0, scores_of(labels, entities)) for entities in (False, True)
     )
-    high, low = (one.thresholds[one.f1.argmax()] for one in (alone, both))
+    high, low = (one.thresholds[one.scores().argmax()] for one in (alone, both))
     assert high > 1.0 > low
     chosen = choose_cut(edges, len(labels), scores_of(labels))
     assert chosen.cut.threshold < -1.0
@@ -86,12 +92,24 @@ def test_points_of_a_curve_are_its_own():
     edges, labels = one_large_many_small()
     forest = cluster_graph(edges, len(labels), 0.0, 4.0, None)
     curve = threshold_curve(forest, labels, True)
-    some = with_entities(curve, forest, scores_of(labels, entities=False))
-    assert isinstance(some, ThresholdCurve)
-    assert np.isin(some.heights, curve.heights).all()
-    assert np.isfinite(some.thresholds).all()
-    at = np.searchsorted(curve.heights, some.heights)
-    assert some.f1 == pytest.approx(curve.f1[at])
+    linked = Linked.of(forest, 0.0, 4.0, scores_of(labels, entities=False))
+    assert np.isfinite(linked.thresholds).all()
+    at = np.searchsorted(curve.thresholds, linked.thresholds)
+    assert curve.thresholds[at] == pytest.approx(linked.thresholds)
+    assert linked.scores() == pytest.approx(curve.f1[at])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_of_some_entities_are_those_without_the_labels_of_others(seed):
+    rng = np.random.default_rng(seed)
+    labels, clusters = rng.integers(-1, 9, 60), rng.integers(0, 12, 60)
+    scores = CutScores.of_labels(labels, True, labels % 3)
+    for k in range(3):
+        some = scores.pairs(clusters).where(scores.fold == k)
+        alone = EntityPairs.of(np.where(labels % 3 == k, labels, -1), clusters, True)
+        # A pair of two labelled entities counts one half for each, of one with a stranger too.
+        for part, expected in zip(some, alone, strict=True):
+            assert part == pytest.approx(expected)
 
 
 def cut_of(labels, dissimilarity):
@@ -122,10 +140,50 @@ def test_a_threshold_that_one_entity_asks_for_is_not_taken():
     assert found.pairs.score < 1
 
 
+def test_a_cut_that_folds_do_not_confirm_is_not_taken():
+    """A third of the entities are far apart, in every fold at another height, strangers above."""
+    edges, labels = [], []
+    for entity in range(45):
+        at, hard = len(labels), entity >= 30
+        labels += [entity] * 2 + [-1] * 3 * hard
+        height = entity % 3 + 1.0 if hard else -3.0
+        for i, j in zip(*np.triu_indices(len(labels) - at, 1), strict=True):
+            edges.append((at + i, at + j, height if j == 1 else height + 0.5))
+    left, right, value = (np.array(part) for part in zip(*edges, strict=True))
+    graph = Edges(left.astype(np.int32), right.astype(np.int32), value.astype(np.float32))
+    labels = np.array(labels)
+    scores = scores_of(labels)
+    chosen = choose_cut(graph, len(labels), scores)
+    best = scores.pairs(chosen.forest.labels_at(1.2))
+    assert best.clearly_better(scores.pairs(chosen.forest.labels_at(EVEN)))
+    assert chosen.cut == DEFAULT
+
+
+def test_the_pairs_of_a_chosen_cut_are_held_out():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(60), 2)
+    left = np.arange(0, 120, 2).astype(np.int32)
+    height = rng.uniform(-1, 3, 60).astype(np.float32)
+    labels[1::2][height > 1.5 + rng.normal(0, 1, 60)] += 60  # strangers, most of them
+    edges = Edges(left, left + 1, height)
+    scores = scores_of(labels)
+    chosen = choose_cut(edges, 120, scores)
+    assert chosen.cut != DEFAULT
+    expected = []
+    for fold in (scores.fold == k for k in range(3)):
+        linked = Linked.of(chosen.forest, 0.0, chosen.cut.missing, scores)
+        threshold = linked.cut(linked.scores(~fold)).threshold
+        expected += scores.pairs(chosen.forest.labels_at(threshold)).bcubed[fold].tolist()
+    assert chosen.pairs.bcubed == pytest.approx(expected)
+    in_sample = scores.pairs(chosen.forest.labels_at(chosen.cut.threshold))
+    assert chosen.pairs.score < in_sample.score
+
+
 def test_a_threshold_that_most_entities_ask_for_is_taken():
     labels = np.repeat(np.arange(20), 3)
     found = cut_of(labels, lambda same: np.where(same, 1.0, 3.5))
     assert 1 < found.cut.threshold < 3.5
     assert found.pairs.score == 1
+    assert len(found.pairs.size) == 20
     clusters = found.forest.labels_at(found.cut.threshold)
     assert len(np.unique(clusters)) == 20

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from supclust.data.records.comparisons import Comparison, RecordComparisons
-from supclust.metrics.threshold import ThresholdCurve
 from supclust.resolve import train
 from supclust.resolve.graph_cut import middle_threshold
 from supclust.resolve.pair_model import train_boosted, train_logistic
@@ -223,6 +222,5 @@ def test_a_large_entity_does_not_decide_how_frequent_matches_are():
     ],
 )
 def test_thresholds_lie_inside_the_range_of_the_best(thresholds, f1, expected):
-    heights, scores = np.array(thresholds), np.array(f1)
-    curve = ThresholdCurve(heights, heights, scores, scores, scores)
-    assert middle_threshold(curve, 4.0) == pytest.approx(expected)
+    found = middle_threshold(np.array(thresholds), np.array(f1), 4.0)
+    assert found == pytest.approx(expected)
