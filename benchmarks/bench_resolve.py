@@ -7,7 +7,8 @@
 Half of the entities, drawn at random, are labelled; the others are scored, with every stranger in a
 predicted cluster counted. Each contestant is a process of its own: seconds and peak memory are of
 the whole process. Splink is trained without labels, as in its tutorials, and is given its best
-threshold on the scored half; the others choose theirs on the labelled half.
+threshold on the scored half; the others choose theirs on the labelled half. ``printed`` is the
+held-out F1 that ``supclust fit`` gives.
 """
 
 from __future__ import annotations
@@ -255,6 +256,9 @@ def compete(name: str, contestant: str, seed: int, options: argparse.Namespace) 
         found = pd.read_parquet(folder / "entities.parquet").cluster.to_numpy()
         memory = json.loads((folder / "peak.json").read_text())["bytes"]
         scores = _scores(_codes(folder), found)
+        if contestant == "supclust":
+            record = json.loads((folder / "model" / "model.json").read_text())
+            scores["printed"] = record["dev"]["pairwise_f1"]
     shown = "  ".join(f"{key} {value:.4f}" for key, value in scores.items())
     print(
         f"{name:<14} {len(table):>9,} records  seed {seed}  {contestant:<9} {shown}  "
