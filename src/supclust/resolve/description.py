@@ -8,6 +8,7 @@ import numpy as np
 
 from supclust.data.records.table import Records
 from supclust.metrics.threshold import ThresholdCurve
+from supclust.resolve.blocking.candidates import largest_group
 from supclust.resolve.blocking.choose import ChosenRule
 from supclust.resolve.blocking.rules import KeyTable
 from supclust.resolve.completeness import Completeness
@@ -29,9 +30,11 @@ def description(
     small: bool,
     cut: GraphCut,
     given: bool,
+    largest: int,
 ) -> dict[str, Any]:
     """What clustering needs to know about the table."""
     used = {one.column for one in table.comparisons.comparisons}
+    usual = largest_group(records.choice.block is not None)
     return {
         "layout": LAYOUT,
         "label": records.choice.label,
@@ -47,6 +50,7 @@ def description(
         "frequencies": word_frequencies(keys, [one.rule for one in rules]),
         "given": given,
         "all_pairs": small,
+        **({"largest_group": largest} if largest > usual else {}),
         "missing": cut.missing,
     }
 

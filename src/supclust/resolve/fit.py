@@ -22,7 +22,12 @@ from supclust.explain.confidence import calibrate
 from supclust.explain.held_out import held_out_membership
 from supclust.model.folder import numerical_versions
 from supclust.model.trained import TrainedModel
-from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates, say_candidates
+from supclust.resolve.blocking.candidates import (
+    ALL_PAIRS,
+    Candidates,
+    largest_group,
+    say_candidates,
+)
 from supclust.resolve.blocking.choose import TARGET
 from supclust.resolve.blocking.keys import Ints
 from supclust.resolve.blocking.rules import KeyTable
@@ -58,6 +63,9 @@ PAIRS_PER_RECORD = 40
 """Budget of candidate pairs, per record."""
 MOST_PER_RECORD = 200
 """The same of tables that have few records, but too many to compare all pairs."""
+PER_MATCH = 10
+"""Budget of candidate pairs, per match, where records have many; up to `MOST_FOR_MATCHES`."""
+MOST_FOR_MATCHES = 20e6
 _PAIRS = 20_000  # from which averages and useless columns are learned
 
 
@@ -104,11 +112,14 @@ def fit_table(
     keys = key_table(records, options.candidates is not None)
     block = records.choice.block
     budget = options.max_pairs
-    budget = pair_budget(records.n, block is not None) if budget is None else budget
+    if budget is None:
+        matches = labelled_pair_count(labels) / max(1, int((labels >= 0).sum()))
+        budget = pair_budget(records.n, block is not None, matches)
     limits = (options.candidates, budget, options.recall, options.seed)
     rules = table_rules(keys, records, labels, *limits, say)
     small = records.n <= ALL_PAIRS and options.candidates is None and block is None
-    candidates = Candidates.of(keys, () if small else [one.rule for one in rules])
+    largest = largest_group(block is not None, budget * records.n)
+    candidates = Candidates.of(keys, () if small else [one.rule for one in rules], largest)
     counts = count_pairs(candidates, labels)
     lost = 1 - counts.same / labelled_pair_count(labels)
     say_candidates(candidates, counts.total, say)
@@ -159,7 +170,7 @@ def fit_table(
         confidence = calibrate(standing, right, labels, trained.fold)
     given = options.candidates is not None
     record = {
-        "records": description(records, table, keys, rules, small, cut, given),
+        "records": description(records, table, keys, rules, small, cut, given, largest),
         "dev": _dev(chosen),
         "bcubed": bcubed,
         "entities": facts(records, counts, lost, strangers, trained),
@@ -182,19 +193,28 @@ def fit_table(
     )
 
 
-def pair_budget(n: int, in_blocks: bool = False) -> float:
+def pair_budget(n: int, in_blocks: bool = False, matches: float = 0.0) -> float:
     """Candidate pairs per record, at most.
 
-    A table too large for all pairs has as many in all as one that is just not, within limits.
-    Rules of smaller tables are for later, larger ones, where pairs per record grow with the table.
+    A table too large for all pairs has as many in all as one that is just not, within limits; more
+    where records have many matches. Rules of smaller tables are for later, larger ones, where pairs
+    per record grow with the table.
+
+    Args:
+        n: records.
+        in_blocks: whether candidates are of one block.
+        matches: labelled matches, per labelled record.
 
     >>> [pair_budget(n) for n in (1_000, 10_000, 50_000, 1_000_000)]
     [40, 200, 89.97, 40]
+    >>> [pair_budget(10_000, matches=matches) for matches in (5, 50, 5_000)]
+    [200, 500, 2000.0]
     """
     if in_blocks or n <= ALL_PAIRS:
         return PAIRS_PER_RECORD
     as_many = ALL_PAIRS * (ALL_PAIRS - 1) / 2 / n
-    return min(max(as_many, PAIRS_PER_RECORD), MOST_PER_RECORD)
+    usual = min(max(as_many, PAIRS_PER_RECORD), MOST_PER_RECORD)
+    return max(usual, min(PER_MATCH * matches, MOST_FOR_MATCHES / n))
 
 
 def _require_pairs(records: Records, labels: Ints, judged: JudgedPairs | None) -> None:

@@ -16,7 +16,7 @@ from supclust.data.records.rarity import Frequencies
 from supclust.data.tables.cast import Kind
 from supclust.data.tables.reader import RecordTable
 from supclust.model.trained import TrainedModel
-from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates
+from supclust.resolve.blocking.candidates import ALL_PAIRS, Candidates, largest_group
 from supclust.resolve.blocking.keys import Ints, KeyColumn
 from supclust.resolve.blocking.predicates import BY_RARITY
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
@@ -103,7 +103,20 @@ def rule_candidates(
     model: TrainedModel, values: Mapping[str, Any], rules: tuple[Rule, ...]
 ) -> Candidates:
     """Candidates of a table by rules, however small it is."""
-    return Candidates.of(keys_of(model, values, rules), rules)
+    return Candidates.of(keys_of(model, values, rules), rules, group_limit(model))
+
+
+def group_limit(model: TrainedModel) -> int:
+    """Records that share a key that is used, at most: as in training."""
+    described = model.records or {}
+    usual = largest_group(bool(described.get("block")))
+    limit = described.get("largest_group", usual)
+    if not isinstance(limit, int) or limit < usual:
+        raise DataError(
+            f"largest_group of a model must be a number from {usual:,} on; received {limit!r}. "
+            "Copy the whole folder again"
+        )
+    return limit
 
 
 def keys_of(model: TrainedModel, values: Mapping[str, Any], rules: Sequence[Rule]) -> KeyTable:

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from supclust.kernels import kernel
 from supclust.model.trained import TrainedModel
-from supclust.resolve.blocking.candidates import largest_group
 from supclust.resolve.blocking.key_kernels import agreement
 from supclust.resolve.blocking.keys import Keys
-from supclust.resolve.table_model import keys_of, rules_of
+from supclust.resolve.table_model import group_limit, keys_of, rules_of
 from supclust.store.folder.key_index import as_keys
 from supclust.store.folder.state import State, pair_codes
 
@@ -94,7 +93,7 @@ class _KeyChanges:
         self, state: State, values: dict[str, Any], removed: Ints, removed_values: dict[str, Any]
     ) -> None:
         self.state, self.index = state, state.keys
-        self.most = largest_group(bool((state.model.records or {}).get("block")))
+        self.most = group_limit(state.model)
         self.new = rule_keys(state.model, values)
         self.alive = state.alive.copy()
         self.alive[removed] = False

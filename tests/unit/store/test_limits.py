@@ -26,6 +26,22 @@ def test_candidates_of_blocks(seed, tmp_path, monkeypatch):
         life.step()
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_model_with_larger_groups(seed, tmp_path, monkeypatch):
+    monkeypatch.setattr(candidates, "LARGEST_GROUP", 2)
+    model = linear_model("zip & first(name), rarest(name)", largest_group=5)
+    life = Life(tmp_path / "s", model, persons(60, seed), seed)
+    for _ in range(5):
+        life.step()
+
+
+@pytest.mark.parametrize("limit", [3, "many", None])
+def test_a_damaged_limit_of_groups_is_refused(limit, tmp_path):
+    model = linear_model("zip & first(name)", largest_group=limit)
+    with pytest.raises(DataError, match="largest_group of a model must be a number from 1,000 on"):
+        EntityStore.create(tmp_path / "s", table_of(persons(20, 0)), model)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_records_with_one_value_of_distinct_stay_apart(seed, tmp_path):
     model = linear_model(distinct="source")

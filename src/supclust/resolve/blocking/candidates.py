@@ -7,6 +7,7 @@ keys; pairs are listed into a buffer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,9 +24,14 @@ LARGEST_IN_BLOCK = 10_000  # likewise where candidates are of one block
 ALL_PAIRS = 3_000  # records of a table up to which all pairs are candidates
 
 
-def largest_group(in_blocks: bool) -> int:
-    """Records that share a key that is used, at most."""
-    return LARGEST_IN_BLOCK if in_blocks else LARGEST_GROUP
+def largest_group(in_blocks: bool, pairs: float = 0) -> int:
+    """Records that share a key that is used, at most.
+
+    Args:
+        in_blocks: whether candidates are of one block.
+        pairs: budget of candidate pairs, of which one key may make a tenth.
+    """
+    return LARGEST_IN_BLOCK if in_blocks else max(LARGEST_GROUP, math.isqrt(int(pairs / 5)))
 
 
 class Group(NamedTuple):

@@ -71,7 +71,7 @@ def choose_rules(
         seed: of the samples.
     """
     rng = np.random.default_rng(seed)
-    left, right = labelled_pairs(labels, rng)
+    left, right, stands_for = labelled_pairs(labels, rng)
     if not len(left):
         raise ValueError("rules are chosen on pairs of one entity; received none. Label some.")
     pool = _Pool(table, predicates, left, right, rng)
@@ -83,7 +83,7 @@ def choose_rules(
             break
         chosen = pool.without_redundant([*chosen, best])
         covered |= pool.covers(best)
-    return _described(pool, _twice(pool, chosen, budget, target), left, right)
+    return _described(pool, _twice(pool, chosen, budget, target), left, right, stands_for)
 
 
 def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list[int]:
@@ -106,27 +106,31 @@ def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list
     return chosen
 
 
-def labelled_pairs(labels: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """A sample of the pairs of records of one entity."""
+def labelled_pairs(
+    labels: Ints, rng: np.random.Generator
+) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """A sample of the pairs of records of one entity, and how many pairs each stands for."""
     rows = np.flatnonzero(labels >= 0)
     rows = rows[np.argsort(labels[rows], kind="stable")]
     bounds = np.flatnonzero(np.diff(labels[rows], prepend=-1, append=-1))
     groups = [rows[a:b] for a, b in pairwise(bounds) if b - a > 1]
     rng.shuffle(groups)
-    left, right, total = [], [], 0
+    left, right, stands_for, total = [], [], [np.empty(0)], 0
     for group in groups:
         i, j = np.triu_indices(len(group), 1)
-        if len(i) > _PER_ENTITY:
-            some = rng.choice(len(i), _PER_ENTITY, replace=False)
+        pairs = len(i)
+        if pairs > _PER_ENTITY:
+            some = rng.choice(pairs, _PER_ENTITY, replace=False)
             i, j = i[some], j[some]
         left.append(group[i])
         right.append(group[j])
+        stands_for.append(np.full(len(i), pairs / len(i)))
         total += len(i)
         if total >= _POSITIVES:
             break
-    if not left:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    return np.concatenate(left), np.concatenate(right)
+    none = np.empty(0, np.int64)
+    ends = (np.concatenate([none, *left]), np.concatenate([none, *right]))
+    return *ends, np.concatenate(stands_for)
 
 
 class _Pool:
@@ -268,18 +272,28 @@ def _useful(
     return [one[0] for one in chosen], np.array([one[1] for one in chosen], np.bool_)
 
 
-def _described(pool: _Pool, chosen: Sequence[int], left: Ints, right: Ints) -> list[ChosenRule]:
+def _described(
+    pool: _Pool,
+    chosen: Sequence[int],
+    left: Ints,
+    right: Ints,
+    stands_for: NDArray[np.float64],
+) -> list[ChosenRule]:
+    """Rules with estimates for all labelled pairs; of large entities only some were looked at."""
     covered = np.zeros(len(left), np.bool_)
     described = []
     for k in chosen:
         covered |= pool.covers(k)
-        closure = _closure(left, right, covered)
-        described.append(ChosenRule(pool.rule(k), pool.pairs(k), float(covered.mean()), closure))
+        recall = float(np.average(covered, weights=stands_for))
+        closure = _closure(left, right, covered, stands_for)
+        described.append(ChosenRule(pool.rule(k), pool.pairs(k), recall, closure))
     return described
 
 
-def _closure(left: Ints, right: Ints, covered: Bools) -> float:
-    """Share of the pairs whose records are connected by covered pairs."""
+def _closure(
+    left: Ints, right: Ints, covered: Bools, weight: NDArray[np.float64] | None = None
+) -> float:
+    """Share of the pairs, by weight, whose records are connected by covered pairs."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -288,4 +302,4 @@ def _closure(left: Ints, right: Ints, covered: Bools) -> float:
     ones = np.ones(int(covered.sum()), np.bool_)
     graph = coo_matrix((ones, (i[covered], j[covered])), (len(rows), len(rows)))
     _, component = connected_components(graph, directed=False)
-    return float((component[i] == component[j]).mean())
+    return float(np.average(component[i] == component[j], weights=weight))

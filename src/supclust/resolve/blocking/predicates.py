@@ -114,10 +114,11 @@ PREDICATES: Mapping[str, Callable[[KeyColumn], Keys]] = {
     "day": _digits_of_date(6, 8),
     "word": _words(3, 500),
     "words": _words(8, 50),
+    "common": _words(3, 10_000),
     "similar": _similar,
 }
 """Name of a predicate -> keys of a column."""
-BY_RARITY = ("rarest", "word", "words")
+BY_RARITY = ("rarest", "word", "words", "common")
 """Predicates that depend on how often words occur."""
 _TEXT = ("equal", "prefix3", "prefix5", "first", "last", "rarest", "sorted", "initials", "sound")
 CHOICE: Mapping[ColumnKind, tuple[str, ...]] = {
@@ -130,6 +131,12 @@ CHOICE: Mapping[ColumnKind, tuple[str, ...]] = {
     "coordinates": ("equal",),
 }
 """Predicates that rules are chosen from, by kind of column."""
+IN_BLOCKS: Mapping[str, str] = {"word": "common"}
+"""Predicates that others are replaced by where candidates are of one block.
+
+Blocks bound the pairs. A word in more than 500 records may be the name of one entity, and rules
+that are chosen on smaller entities would lose it.
+"""
 PARTS: Mapping[str, str] = {
     **dict.fromkeys(("prefix3", "prefix5", "first"), "start"),
     **dict.fromkeys(("last", "sound"), "end"),

@@ -8,7 +8,7 @@ from supclust.data.errors import DataError
 from supclust.data.records.table import Records
 from supclust.resolve.blocking.choose import ChosenRule, choose_rules
 from supclust.resolve.blocking.keys import Ints, KeyColumn
-from supclust.resolve.blocking.predicates import CHOICE
+from supclust.resolve.blocking.predicates import CHOICE, IN_BLOCKS
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
 
 _IN_BLOCKS = 4  # times the budget where candidates are of one block
@@ -58,14 +58,15 @@ def table_rules(
     if given is not None:
         rules = [_within(keys, r) for r in parse_rules(given, list(keys.columns))]
         return [ChosenRule(rule, float(keys.of_rule(rule).n_pairs()), 0, 0) for rule in rules]
+    block = keys.within
+    instead = {} if block is None else IN_BLOCKS
     predicates = [
-        Predicate(name, predicate)
+        Predicate(name, instead.get(predicate, predicate))
         for name, kind in records.kinds.items()
         if name in keys.columns
         for predicate in CHOICE[kind]
     ]
     most = budget * records.n
-    block = keys.within
     if block is not None:
         most *= _IN_BLOCKS
         inside = Rule((block,))
@@ -88,8 +89,8 @@ def table_rules(
     if reached < target:
         say(
             f"the rules connect {reached:.1%} of the labelled pairs, not {target:.1%}: no further "
-            f"rule within {budget:g} pairs per record adds to it. Raise --max-pairs, or name rules "
-            "with --candidates"
+            f"rule within {round(budget, 1):,g} pairs per record adds to it. Raise --max-pairs, or "
+            "name rules with --candidates"
         )
     if block is not None:
         say(f"pairs of different blocks (column {block}) are not compared")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from supclust.data.errors import DataError
-from supclust.resolve.blocking.candidates import Candidates
+from supclust.resolve.blocking.candidates import Candidates, largest_group
 from supclust.resolve.blocking.choose import choose_rules, labelled_pairs
 from supclust.resolve.blocking.keys import KeyColumn
 from supclust.resolve.blocking.predicates import CHOICE, PARTS, PREDICATES
@@ -222,10 +222,36 @@ def test_rules_stay_within_the_budget():
 
 def test_labelled_pairs_are_of_one_entity():
     labels = np.array([3, -1, 3, 0, 3, 0, -1])
-    left, right = labelled_pairs(labels, np.random.default_rng(0))
+    left, right, stands_for = labelled_pairs(labels, np.random.default_rng(0))
+    assert stands_for.tolist() == [1] * 4
     assert {frozenset(p) for p in zip(left.tolist(), right.tolist(), strict=True)} == {
         *map(frozenset, [(0, 2), (0, 4), (2, 4), (3, 5)])
     }
+
+
+def test_recall_counts_all_pairs_of_a_large_entity():
+    names = [f"ann{k % 2}" for k in range(60)] + [f"bob{k // 2}" for k in range(80)]
+    labels = np.concatenate([np.zeros(60, int), 1 + np.arange(80) // 2])
+    left, _, stands_for = labelled_pairs(labels, np.random.default_rng(0))
+    assert len(left) == 100 + 40
+    assert stands_for.sum() == 60 * 59 / 2 + 40
+    keys = KeyTable({"name": KeyColumn.of(names, "text")})
+    chosen = choose_rules(keys, [Predicate("name", "equal")], labels, budget=10_000)
+    true = (2 * 30 * 29 / 2 + 40) / (60 * 59 / 2 + 40)
+    assert chosen[-1].recall == pytest.approx(true, abs=0.1)
+    assert chosen[-1].closure < 0.6
+
+
+def test_words_of_many_records_count_inside_blocks():
+    column = KeyColumn.of(["junyi", *["ann"] * 600, "junyi"], "text")
+    assert np.diff(PREDICATES["word"](column).starts).sum() == 2
+    assert np.diff(PREDICATES["common"](column).starts).sum() == 602
+
+
+@pytest.mark.parametrize(("pairs", "largest"), [(0, 1_000), (5e6, 1_000), (20e6, 2_000)])
+def test_a_key_makes_a_tenth_of_the_budget_at_most(pairs, largest):
+    assert largest_group(False, pairs) == largest
+    assert largest_group(True, pairs) == 10_000
 
 
 @pytest.mark.parametrize(
