@@ -138,7 +138,7 @@ def _clustered(
     """Sections and headline of a table that the model clusters."""
     from supclust.data.records.columns import read_columns
     from supclust.data.tables.reader import open_table
-    from supclust.resolve.apply import score_values
+    from supclust.resolve.apply import id_order, in_order, score_values
     from supclust.resolve.table_model import read_values
 
     table = open_table(data)
@@ -148,6 +148,8 @@ def _clustered(
     id = str(described.get("id"))
     present = [name for name in (label, id) if name in table.names]
     texts = read_columns(table, dict.fromkeys(present, "text")) if present else {}
+    order = id_order(texts[id]) if id in texts else None  # as `cluster`, so that ties are the same
+    values, texts = in_order(values, order), in_order(texts, order)
     scored = score_values(values, model)
     records = _Shown(
         values,

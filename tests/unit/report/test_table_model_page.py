@@ -7,6 +7,8 @@ from person_tables import persons, write
 from supclust.cli.main import main
 from supclust.hac import graph_linkage
 from supclust.report.table_model_page import doubtful_merges
+from supclust.resolve import apply
+from supclust.resolve.apply import score_values
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,26 @@ def test_the_page_shows_rules_features_merges_and_trees(model, tmp_path):
     for part in ("never compared", "surname: ", "doubtful merges", "component ", "Where to cut"):
         assert part in text
     assert "<b>smith" not in text
+
+
+def test_the_page_clusters_in_the_order_of_ids_as_the_command_does(tmp_path, monkeypatch):
+    rows, labels = persons(40)
+    rows = [{"id": f"r{k:03d}", **row} for k, row in enumerate(rows)]
+    folder = tmp_path / "model"
+    words = ["--label", "entity", "--id", "id", "-o", str(folder)]
+    assert main(["fit", str(write(tmp_path / "t.csv", rows, labels)), *words]) == 0
+    shuffled = write(tmp_path / "s.csv", rows[::-1], labels[::-1])
+    seen = []
+
+    def score(values, *rest):
+        seen.append(values["surname"])
+        return score_values(values, *rest)
+
+    monkeypatch.setattr(apply, "score_values", score)
+    assert (
+        main(["report", str(folder), "--data", str(shuffled), "-o", str(tmp_path / "p.html")]) == 0
+    )
+    assert seen == [[row["surname"] or None for row in rows]]
 
 
 def test_without_data_the_page_shows_what_was_learned(model, tmp_path):

@@ -40,6 +40,18 @@ def test_new_records_are_clustered(model, tmp_path):
     assert pairwise_scores(labels, clusters(tmp_path / "e.csv")).f1 > 0.9
 
 
+@pytest.mark.parametrize("command", ["fit", "check"])
+def test_the_label_minus_one_is_said_to_be_a_name(command, tmp_path, capsys):
+    rows, labels = persons(30)
+    table = write(tmp_path / "t.csv", rows, [k if k < 20 else -1 for k in labels])
+    words = ["fit", table, "--label", "entity", "-o", tmp_path / "m"]
+    assert run(*(words if command == "fit" else ["data", "check", table, *words[2:4]])) == 0
+    many = sum(k >= 20 for k in labels)
+    assert (
+        f"{many} records have the label -1, which is taken as the name" in capsys.readouterr().out
+    )
+
+
 def test_the_model_keeps_rules_and_true_scores(model):
     loaded = load(model)
     facts = loaded.record["entities"]

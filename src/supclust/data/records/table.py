@@ -101,8 +101,15 @@ class Records:
 
     @property
     def notes(self) -> list[str]:
-        """Which columns are left out, and why."""
-        return [one.note for one in self.columns if one.note is not None]
+        """Which columns are left out, and why; labels that may not be meant as such."""
+        notes = [one.note for one in self.columns if one.note is not None]
+        if str(UNKNOWN) in self.label_names:
+            many = int((self.labels == self.label_names.index(str(UNKNOWN))).sum())
+            notes.append(
+                f"{many:,} records have the label {UNKNOWN}, which is taken as the name of one "
+                "entity; leave labels that are not known empty"
+            )
+        return notes
 
     @cached_property
     def rows_by_block(self) -> dict[str, IntArray]:
