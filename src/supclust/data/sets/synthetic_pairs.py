@@ -197,8 +197,19 @@ def _compare(
         common: Column = (owned @ owned.T)[a, b].astype(np.float32)
         return common if trait.compare == "shared" else (common > 0).astype(np.float32)
     topic = _draw_topics(trait, labels, rank, rng)
-    cosine: Column = (topic @ topic.T)[a, b].astype(np.float32)
+    cosine = _inner_products(topic)[a, b]
     return np.maximum(cosine, np.float32(0)) if trait.compare == "similar" else cosine
+
+
+def _inner_products(rows: Column) -> npt.NDArray[np.float32]:
+    """(n, n) inner products, a fused multiply-add per axis: the same on every processor.
+
+    Matrix products of BLAS add in an order that depends on the processor.
+    """
+    total = np.zeros((len(rows), len(rows)), np.float32)
+    for axis in rows.T.astype(np.float64):
+        total = (total + np.outer(axis, axis)).astype(np.float32)
+    return total
 
 
 def _draw_values(

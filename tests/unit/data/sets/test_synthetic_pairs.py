@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from supclust.data import DataError
-from supclust.data.sets.synthetic_pairs import RECIPES, synthetic_pairs
+from supclust.data.sets.synthetic_pairs import RECIPES, _inner_products, synthetic_pairs
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +74,14 @@ def test_generation_is_repeatable_and_seeded(sets, name):
 def test_unknown_names_are_refused():
     with pytest.raises(DataError, match="stand-in must be one of rexa, aminer, np_coref"):
         synthetic_pairs("enron")
+
+
+def test_inner_products_do_not_depend_on_the_processor() -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 16)).astype(np.float32)
+    found = _inner_products(rows)
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found, rows.astype(np.float64) @ rows.T, rtol=0, atol=3e-6)
+    one = np.float32(0)
+    for a, b in zip(rows[3], rows[7], strict=True):  # in the order of the axes
+        one = np.float32(np.float64(a) * np.float64(b) + np.float64(one))
+    assert found[3, 7] == one
