@@ -9,7 +9,6 @@ candidates, estimated on a sample of records. Rules are added until the labelled
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from supclust.resolve.blocking.key_kernels import agreement, count_bits
 from supclust.resolve.blocking.keys import Ints, Keys
+from supclust.resolve.blocking.labelled_sample import labelled_pairs
 from supclust.resolve.blocking.predicates import PARTS
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule
 
@@ -25,8 +25,6 @@ Bools = NDArray[np.bool_]
 TARGET = 0.999
 """Share of the labelled pairs that the closure of the candidates is to cover."""
 _SAMPLE = 10_000  # records on which pairs are counted
-_POSITIVES = 16_000  # labelled pairs, at most
-_PER_ENTITY = 100  # of these
 _USEFUL = 0.02  # share of the labelled pairs that a predicate or conjunction must cover
 _GAIN = 0.0005  # share of the labelled pairs that a rule must add
 _RULE_COST = 0.5  # of a further rule, in pairs per record: few rules are preferred
@@ -104,33 +102,6 @@ def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list
                 break
             chosen = [*chosen, best]
     return chosen
-
-
-def labelled_pairs(
-    labels: Ints, rng: np.random.Generator
-) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """A sample of the pairs of records of one entity, and how many pairs each stands for."""
-    rows = np.flatnonzero(labels >= 0)
-    rows = rows[np.argsort(labels[rows], kind="stable")]
-    bounds = np.flatnonzero(np.diff(labels[rows], prepend=-1, append=-1))
-    groups = [rows[a:b] for a, b in pairwise(bounds) if b - a > 1]
-    rng.shuffle(groups)
-    left, right, stands_for, total = [], [], [np.empty(0)], 0
-    for group in groups:
-        i, j = np.triu_indices(len(group), 1)
-        pairs = len(i)
-        if pairs > _PER_ENTITY:
-            some = rng.choice(pairs, _PER_ENTITY, replace=False)
-            i, j = i[some], j[some]
-        left.append(group[i])
-        right.append(group[j])
-        stands_for.append(np.full(len(i), pairs / len(i)))
-        total += len(i)
-        if total >= _POSITIVES:
-            break
-    none = np.empty(0, np.int64)
-    ends = (np.concatenate([none, *left]), np.concatenate([none, *right]))
-    return *ends, np.concatenate(stands_for)
 
 
 class _Pool:

@@ -7,8 +7,9 @@ import pytest
 
 from supclust.data.errors import DataError
 from supclust.resolve.blocking.candidates import Candidates, largest_group
-from supclust.resolve.blocking.choose import choose_rules, labelled_pairs
+from supclust.resolve.blocking.choose import choose_rules
 from supclust.resolve.blocking.keys import KeyColumn
+from supclust.resolve.blocking.labelled_sample import labelled_pairs
 from supclust.resolve.blocking.predicates import CHOICE, PARTS, PREDICATES
 from supclust.resolve.blocking.rules import KeyTable, Predicate, Rule, parse_rules
 
