@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
-from benchmarks.bench_resolve import LABEL, read
+from benchmarks.bench_resolve import LABEL, labelled_half, read
 from supclust.cli.main import main as command
 from supclust.resolve import pair_model, train
 
@@ -31,22 +29,38 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "any steps": {"max_delta_step": 0.0},
     "150 rounds": {"rounds": (150,)},
     "steps of 0.1": {"max_delta_step": 1.0},
+    "steps of 0.6": {"max_delta_step": 6.0},
+    "half the learning rate": {
+        "learning_rate": 0.05,
+        "rounds": tuple(2 * rounds for rounds in train.ROUNDS),
+    },
     "7 leaves": {"num_leaves": 7},
     "31 leaves": {"num_leaves": 31},
     "20 pairs in a leaf": {"min_data_in_leaf": 20},
     "200 pairs in a leaf": {"min_data_in_leaf": 200},
     "15 % of the features": {"feature_fraction": 0.15},
     "60 % of the features": {"feature_fraction": 0.6},
+    "30 % of the features per node": {"feature_fraction": 1.0, "feature_fraction_bynode": 0.3},
+    "random splits": {"extra_trees": True},
+    "directions, intermediate": {"monotone_constraints_method": "intermediate"},
+    "directions, advanced": {"monotone_constraints_method": "advanced"},
+    "no directions": {"directions": False},
 }
 
 
 def fitted(table: Path, setting: dict[str, Any]) -> dict[str, Any]:
     """What `supclust fit` keeps of a training with other settings."""
-    boosting = {key: value for key, value in setting.items() if key != "rounds"}
+    boosting = {key: value for key, value in setting.items() if key not in ("rounds", "directions")}
+
+    def boosted(X: Any, same: Any, weight: Any, directions: Any, *rest: Any) -> pair_model.Boosted:
+        chosen = directions if setting.get("directions", True) else ()
+        return pair_model.train_boosted(X, same, weight, chosen, *rest)
+
     with (
         tempfile.TemporaryDirectory() as scratch,
         patch.dict(pair_model._BOOSTING, boosting),
         patch.object(train, "ROUNDS", setting.get("rounds", train.ROUNDS)),
+        patch.object(train, "train_boosted", boosted),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
     ):
@@ -70,9 +84,7 @@ def main() -> None:
     for name in options.sets:
         for half in range(options.halves):
             table = read(name, options)
-            codes = table[LABEL].astype("category").cat.codes.to_numpy()
-            labelled = np.random.default_rng(half).random(codes.max() + 1) < 0.5
-            table.loc[~labelled[codes], LABEL] = None
+            table.loc[~labelled_half(table, half)[1], LABEL] = None
             with tempfile.TemporaryDirectory() as scratch:
                 path = Path(scratch) / "table.parquet"
                 table.to_parquet(path, index=False)
@@ -81,7 +93,7 @@ def main() -> None:
                     losses = record["entities"]["log_losses"].items()
                     shown = "  ".join(f"{family} {loss:.5f}" for family, loss in losses)
                     f1 = record["dev"]["pairwise_f1"]
-                    print(f"{name:<12} {half}  {chosen:<24} {shown}  f1 {f1:.4f}", flush=True)
+                    print(f"{name:<12} {half}  {chosen:<29} {shown}  f1 {f1:.4f}", flush=True)
 
 
 if __name__ == "__main__":

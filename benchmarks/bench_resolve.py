@@ -56,6 +56,12 @@ def read(name: str, options: argparse.Namespace) -> pd.DataFrame:
     return table
 
 
+def labelled_half(table: pd.DataFrame, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) entity of every record, and whether it is one of a random half of the entities."""
+    codes = table[LABEL].astype("category").cat.codes.to_numpy().astype(np.int64)
+    return codes, (np.random.default_rng(seed).random(codes.max() + 1) < 0.5)[codes]
+
+
 def tables(folder: Path) -> dict[str, Path]:
     """Files of a folder by name; a column `entity` has the true entity of every record."""
     return {file.stem: file for file in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")])}
@@ -238,12 +244,11 @@ CONTESTANTS = {"supclust": entities, "splink": splink, "logistic": logistic}
 
 def compete(name: str, contestant: str, seed: int, options: argparse.Namespace) -> None:
     table = read(name, options)
-    codes = table[LABEL].astype("category").cat.codes.to_numpy().astype(np.int64)
-    labelled = np.random.default_rng(seed).random(codes.max() + 1) < 0.5
+    codes, labelled = labelled_half(table, seed)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        np.save(folder / "scored.npy", np.where(labelled[codes], -1, codes))
-        table.loc[~labelled[codes], LABEL] = None
+        np.save(folder / "scored.npy", np.where(labelled, -1, codes))
+        table.loc[~labelled, LABEL] = None
         table.to_parquet(folder / "table.parquet", index=False)
         start = time.perf_counter()
         words = [sys.executable, "-m", "benchmarks.bench_resolve", "--run", contestant, scratch]

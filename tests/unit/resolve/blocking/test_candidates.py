@@ -223,8 +223,8 @@ def test_rules_stay_within_the_budget():
 
 def test_labelled_pairs_are_of_one_entity():
     labels = np.array([3, -1, 3, 0, 3, 0, -1])
-    left, right, stands_for = labelled_pairs(labels, np.random.default_rng(0))
-    assert stands_for.tolist() == [1] * 4
+    left, right, weight = labelled_pairs(labels, np.random.default_rng(0))
+    assert weight.tolist() == [1] * 4
     assert {frozenset(p) for p in zip(left.tolist(), right.tolist(), strict=True)} == {
         *map(frozenset, [(0, 2), (0, 4), (2, 4), (3, 5)])
     }
@@ -233,9 +233,9 @@ def test_labelled_pairs_are_of_one_entity():
 def test_recall_counts_all_pairs_of_a_large_entity():
     names = [f"ann{k % 2}" for k in range(60)] + [f"bob{k // 2}" for k in range(80)]
     labels = np.concatenate([np.zeros(60, int), 1 + np.arange(80) // 2])
-    left, _, stands_for = labelled_pairs(labels, np.random.default_rng(0))
+    left, _, weight = labelled_pairs(labels, np.random.default_rng(0))
     assert len(left) == 100 + 40
-    assert stands_for.sum() == 60 * 59 / 2 + 40
+    assert weight.sum() == 60 * 59 / 2 + 40
     keys = KeyTable({"name": KeyColumn.of(names, "text")})
     chosen = choose_rules(keys, [Predicate("name", "equal")], labels, budget=10_000)
     true = (2 * 30 * 29 / 2 + 40) / (60 * 59 / 2 + 40)
